@@ -1,0 +1,3 @@
+"""Trustworthy evidence about what a GPU job really ran on."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,23 @@
+"""Running the collectors and merging what they say."""
+
+from aorta.collect.answer import Answer, CommandAnswer, parsed
+from aorta.collect.context import Context
+from aorta.collect.request import Request
+from aorta.host.mountinfo import Mount, parse_mountinfo
+from aorta.host.protocol import Completed, Distribution, Entry, Masked, Module, Stat
+
+__all__ = [
+    "Answer",
+    "CommandAnswer",
+    "Completed",
+    "Context",
+    "Distribution",
+    "Entry",
+    "Masked",
+    "Module",
+    "Mount",
+    "Request",
+    "Stat",
+    "parse_mountinfo",
+    "parsed",
+]

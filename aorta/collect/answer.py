@@ -1,0 +1,135 @@
+"""``Answer``: a value that was seen, or the typed reason why it was not."""
+
+import errno
+import json
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import attrs
+
+from aorta.host.protocol import Completed, DeadMountError, NotRecordedError
+from aorta.model.vocabulary import Outcome, ReasonKind
+
+T = TypeVar("T")
+
+
+@attrs.frozen(kw_only=True)
+class Answer(Generic[T]):
+    """What came of one question. ``kind`` is null exactly when ``value`` was seen."""
+
+    value: T | None = None
+    kind: ReasonKind | None = None
+    subject: str | None = None
+    detail: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether the value was seen."""
+        return self.kind is None
+
+    @property
+    def absent(self) -> bool:
+        """Tell whether it is positively not there."""
+        return self.kind is ReasonKind.ABSENT
+
+
+_NOT_THERE = {errno.ENOENT, errno.ENOTDIR}
+_REFUSED = {errno.EACCES, errno.EPERM}
+_NOT_OFFERED = {errno.EOPNOTSUPP, errno.ENODEV, errno.ENXIO, errno.ENOSYS}
+
+
+def kind_of(error: BaseException) -> ReasonKind:
+    """Return the kind of reason that an error of the host stands for."""
+    if isinstance(error, NotRecordedError):
+        return ReasonKind.NOT_RECORDED
+    if isinstance(error, TimeoutError):
+        return ReasonKind.TIMED_OUT
+    if isinstance(error, (UnicodeError, json.JSONDecodeError)):
+        return ReasonKind.UNPARSED
+    if isinstance(error, OSError):
+        if getattr(error, "not_asked", False):
+            return ReasonKind.NOT_REQUESTED
+        if error.errno in _NOT_THERE:
+            return ReasonKind.ABSENT
+        if error.errno in _REFUSED:
+            return ReasonKind.DENIED
+        if error.errno in _NOT_OFFERED:
+            return ReasonKind.UNSUPPORTED
+    return ReasonKind.FAILED
+
+
+def asked(subject: str, question: Callable[[], T]) -> Answer[T]:
+    """Ask the host and return an answer, whatever happens on the machine."""
+    try:
+        return Answer(value=question(), subject=subject)
+    except (OSError, UnicodeError, NotRecordedError) as error:
+        about = error.mount if isinstance(error, DeadMountError) else subject
+        return Answer(kind=kind_of(error), subject=about, detail=_told(error, subject))
+
+
+def _told(error: BaseException, subject: str) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{subject}: {error.strerror}"
+    if isinstance(error, UnicodeError):
+        return f"{subject}: not UTF-8"
+    return f"{subject}: {error}"
+
+
+_KINDS = {
+    Outcome.EXIT: ReasonKind.FAILED,
+    Outcome.SIGNAL: ReasonKind.FAILED,
+    Outcome.NOT_FOUND: ReasonKind.NO_TOOL,
+    Outcome.DENIED: ReasonKind.DENIED,
+    Outcome.TIMED_OUT: ReasonKind.TIMED_OUT,
+    Outcome.ABANDONED: ReasonKind.TIMED_OUT,
+}
+TAIL = 200
+
+
+@attrs.frozen(kw_only=True)
+class CommandAnswer(Answer[Completed]):
+    """How a command ended; ``value`` is there even when it failed, ``stdout`` only when it ended well."""
+
+    @property
+    def stdout(self) -> str:
+        """Return what a successful command printed, an empty text otherwise."""
+        return self.value.stdout if self.ok and self.value is not None else ""
+
+
+def command_answer(argv: tuple[str, ...], done: Completed, limit: float) -> CommandAnswer:
+    """Return the answer for a command that ended in any way."""
+    kind = _KINDS.get(done.outcome)
+    line = " ".join(argv)
+    return CommandAnswer(value=done, kind=kind, subject=line, detail=_ending(line, argv[0], done, limit))
+
+
+def _ending(line: str, program: str, done: Completed, limit: float) -> str:
+    last = last_line(done.stderr) or last_line(done.stdout)
+    why = f": {last}" if last else ""
+    if done.outcome is Outcome.NOT_FOUND:
+        return done.detail or f"{program} is not installed"
+    if done.outcome is Outcome.DENIED:
+        return done.detail or f"{program} may not be run"
+    if done.outcome in (Outcome.TIMED_OUT, Outcome.ABANDONED):
+        return f"{line}: no end within {limit:g} s"
+    if done.outcome is Outcome.SIGNAL:
+        return f"{line}: ended by signal {abs(done.exit_code or 0)}{why}"
+    if done.outcome is Outcome.EXIT:
+        return f"{line}: exit status {done.exit_code}{why}"
+    return ""
+
+
+def last_line(text: str) -> str:
+    """Return the last line that is not blank, at most 200 characters."""
+    lines = [line.strip() for line in text[-4096:].splitlines() if line.strip()]
+    return lines[-1][-TAIL:] if lines else ""
+
+
+def parsed(answer: Answer[Any], parse: Callable[[Any], T]) -> Answer[T]:
+    """Return the answer with its value parsed; a ValueError of ``parse`` makes it ``unparsed``."""
+    if not answer.ok:
+        return Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
+    try:
+        return Answer(value=parse(answer.value), subject=answer.subject)
+    except ValueError as error:
+        return Answer(kind=ReasonKind.UNPARSED, subject=answer.subject, detail=f"{answer.subject}: {error}")

@@ -1,0 +1,112 @@
+"""From results to the snapshot: every section in its place, every reason and record with it."""
+
+import attrs
+
+from aorta.collect.orchestrator import Orchestrator
+from aorta.collect.result import missing
+from aorta.model.reason import Reason
+from aorta.model.sections import ORDER, UNBUILT
+from aorta.model.snapshot import Collection, Covered, Record, Snapshot
+from aorta.model.vocabulary import Coverage, Detail, ReasonKind, Status
+
+_RANK = {Coverage.ABSENT: 0, Coverage.UNKNOWN: 1, Coverage.SEEN: 2}
+_EXPECTED_IN = {"gpu": "gpus", "torch": "pytorch_version", "rdma": "nic_devices"}
+
+
+def merge(run: Orchestrator, envelope: Collection) -> Snapshot:
+    """Return the snapshot of a capture; ``envelope`` holds what is known of the capture itself."""
+    _fill(run)
+    coverage = _coverage(run)
+    reasons = [reason for result in run.results.values() for reason in result.reasons]
+    reasons += [*_unbuilt(run), *_dead_mounts(run), *_expectations(run, coverage)]
+    plain = {name: result.plain for name, result in run.results.items()}
+    names = [name for name in (*ORDER, *run.registry.collectors) if "." not in name]
+    sections = dict.fromkeys(names)
+    collection = attrs.evolve(
+        envelope,
+        collectors=_records(run),
+        providers={
+            name: run.results[name].record for name in run.registry.providers if name in run.results
+        },
+        plugins=tuple(run.registry.plugins),
+        reasons=tuple(_ordered(reasons, list(sections))),
+        coverage=coverage,
+        redacted=tuple(sorted({name for result in run.results.values() for name in result.redacted})),
+    )
+    return Snapshot(
+        captured_at=run.host.now(),
+        sections={
+            name: run.results[name].value if name in run.results else UNBUILT.get(name) for name in sections
+        },
+        plain={name: plain[name] if name in plain else UNBUILT.get(name) for name in sections},
+        extensions={
+            name: {"schema": f"{name}/1", "data": plain[name]} for name in run.registry.collectors if "." in name
+        },
+        collection=collection,
+    )
+
+
+def _fill(run: Orchestrator) -> None:
+    """Give every registered section a result, also those that were not asked for or never came."""
+    for name, spec in run.registry.collectors.items():
+        if name in run.results and name in run.wanted():
+            continue
+        asked = name in run.wanted()
+        kind = ReasonKind.FAILED if asked else ReasonKind.NOT_REQUESTED
+        status = Status.FAILED if asked else Status.NOT_REQUESTED
+        text = "the capture ended before it" if asked else "not among the sections asked for"
+        run.results[name] = missing(spec, status, kind, text, plugin=run.registry.plugin_of[name])
+
+
+def _records(run: Orchestrator) -> dict[str, Record]:
+    absent = Record(status=Status.NOT_REQUESTED, detail=Detail.COMPACT)
+    names = dict.fromkeys((*ORDER, *run.registry.collectors))
+    return {name: run.results[name].record if name in run.results else absent for name in names}
+
+
+def _unbuilt(run: Orchestrator) -> list[Reason]:
+    text = "no collector in this version"
+    return [
+        Reason(section=name, kind=ReasonKind.NOT_REQUESTED, detail=text)
+        for name in ORDER
+        if name not in run.results
+    ]
+
+
+def _dead_mounts(run: Orchestrator) -> list[Reason]:
+    return [
+        Reason(
+            section="collection",
+            kind=ReasonKind.TIMED_OUT,
+            subject=mount,
+            detail=f"the file system at {mount} did not answer; nothing on it was read",
+        )
+        for mount in run.host.dead_mounts()
+    ]
+
+
+def _coverage(run: Orchestrator) -> Covered:
+    merged: dict[str, Coverage] = {}
+    for result in run.results.values():
+        for part, state in result.coverage.items():
+            if part not in merged or _RANK[state] > _RANK[merged[part]]:
+                merged[part] = state
+    known = {field.name for field in attrs.fields(Covered)}
+    return Covered(**{part: state for part, state in merged.items() if part in known})
+
+
+def _expectations(run: Orchestrator, coverage: Covered) -> list[Reason]:
+    return [
+        Reason(
+            section=_EXPECTED_IN[part],
+            kind=ReasonKind.EXPECTED,
+            detail=f"expected by the caller (--expect {part}), and not seen",
+        )
+        for part in sorted(run.request.expect)
+        if getattr(coverage, part) is not Coverage.SEEN
+    ]
+
+
+def _ordered(reasons: list[Reason], sections: list[str]) -> list[Reason]:
+    place = {name: number for number, name in enumerate(sections)}
+    return sorted(reasons, key=lambda reason: place.get(reason.section, len(place)))

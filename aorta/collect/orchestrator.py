@@ -1,0 +1,271 @@
+"""The orchestrator: runs collectors and providers, survives all of them, and keeps two clocks.
+
+Each section has its own deadline, which starts when its needs are met and it has a slot; the capture
+has one for all. Work happens on plain daemon threads, since a pool of ``concurrent.futures`` waits for
+its threads at exit. A thread past its deadline is abandoned: its late answer is dropped.
+"""
+
+import graphlib
+import os
+import queue
+import sys
+import threading
+import time
+from typing import Any
+
+import attrs
+
+from aorta.collect.commands import CommandPool
+from aorta.collect.context import Context, Shared
+from aorta.collect.digests import Digests
+from aorta.collect.request import Request
+from aorta.collect.result import Result, missing, succeeded
+from aorta.host.protocol import Host
+from aorta.model.vocabulary import Detail, ReasonKind, Status
+from aorta.plugin.declare import CollectorSpec, Spec
+from aorta.plugin.registry import Registry
+
+#: Functions whose thread was abandoned in this process and still hangs: they are not started again.
+_hanging: dict[Any, threading.Thread] = {}
+
+
+@attrs.define(kw_only=True)
+class Running:
+    """One collector at work."""
+
+    spec: Spec
+    ctx: Context
+    thread: threading.Thread
+    started: float
+    deadline: float
+
+
+@attrs.frozen
+class Ended:
+    """What a worker thread reports."""
+
+    name: str
+    result: Result
+
+
+def slots() -> int:
+    """Return how many collectors run at once."""
+    return min(8, 4 * (os.cpu_count() or 1))
+
+
+class Orchestrator:
+    """One capture. ``results`` grows while it runs, so that whatever happens it can be written."""
+
+    def __init__(self, registry: Registry, host: Host, request: Request) -> None:
+        self.registry = registry
+        self.host = host
+        self.request = request
+        self.results: dict[str, Result] = {}
+        self.abandoned: list[str] = []
+        self.started = time.monotonic()
+        self.deadline = self.started + request.deadline_s
+        self._shared = Shared(
+            host=host, request=request, commands=CommandPool(host), digests=Digests(host)
+        )
+        self._inbox: queue.SimpleQueue[Ended] = queue.SimpleQueue()
+        self._running: dict[str, Running] = {}
+        self._threads: list[threading.Thread] = []
+
+    def wanted(self) -> list[str]:
+        """Return the sections to run, in the registry's order."""
+        chosen = self.request.sections
+        return [
+            section
+            for section in self.registry.collectors
+            if (chosen is None or section in chosen) and section not in self.request.without
+        ]
+
+    def run(self) -> None:
+        """Run what is wanted and what it needs, until all is done or the deadline is there."""
+        roots = self.wanted()
+        if self.request.sections is None:
+            roots += list(self.registry.providers)
+        sorter = graphlib.TopologicalSorter(self.registry.graph(roots))
+        sorter.prepare()
+        ready: list[str] = []
+        while sorter.is_active():
+            ready.extend(sorted(sorter.get_ready(), key=self._urgency))
+            while ready and len(self._running) < slots() and time.monotonic() < self.deadline:
+                name = ready.pop(0)
+                if not self._start(name):
+                    sorter.done(name)
+            if time.monotonic() >= self.deadline:
+                break
+            if not self._running:
+                continue
+            for name in self._await():
+                sorter.done(name)
+        self._cut([*ready, *sorter.get_ready()] if sorter.is_active() else [])
+        self._join()
+
+    def _urgency(self, name: str) -> tuple[int, float]:
+        """Start providers first, then what may take longest."""
+        spec = self._spec(name)
+        return (isinstance(spec, CollectorSpec), -self._timeout(spec))
+
+    def _spec(self, name: str) -> Spec:
+        return self.registry.collectors.get(name) or self.registry.providers[name]
+
+    def _timeout(self, spec: Spec) -> float:
+        return self.request.timeouts.get(spec.name, spec.timeout_s)
+
+    def _plugin(self, name: str) -> str:
+        return self.registry.plugin_of.get(name, "")
+
+    def _start(self, name: str) -> bool:
+        """Start a collector; False when it got its result without running."""
+        spec = self._spec(name)
+        early = self._refused(spec)
+        if early is not None:
+            self.results[name] = early
+            return False
+        now = time.monotonic()
+        deadline = min(now + self._timeout(spec), self.deadline)
+        needs = {model: self.results[self.registry.maker(model).name].value for model in spec.needs}
+        ctx = Context(self._shared, name, deadline=deadline, needs=needs)
+        thread = threading.Thread(target=self._work, args=(spec, ctx, now), name=f"aorta {name}", daemon=True)
+        self._running[name] = Running(spec=spec, ctx=ctx, thread=thread, started=now, deadline=deadline)
+        self._threads.append(thread)
+        thread.start()
+        return True
+
+    def _refused(self, spec: Spec) -> Result | None:
+        """Return the result of a collector that must not run, None for one that may."""
+        plugin = self._plugin(spec.name)
+        if spec.name in self.registry.blocked:
+            text = self.registry.blocked[spec.name]
+            return missing(spec, Status.NOT_REQUESTED, ReasonKind.NOT_REQUESTED, text, plugin=plugin)
+        hanging = _hanging.get(spec.function)
+        if hanging is not None and hanging.is_alive():
+            text = "still hangs since an earlier capture of this process"
+            return missing(spec, Status.TIMED_OUT, ReasonKind.TIMED_OUT, text, plugin=plugin)
+        if isinstance(spec, CollectorSpec) and spec.detail is Detail.FULL is not self.request.detail:
+            text = "part of --extended"
+            return missing(spec, Status.NOT_REQUESTED, ReasonKind.NOT_REQUESTED, text, plugin=plugin)
+        for model in spec.needs:
+            name = self.registry.maker(model).name
+            result = self.results[name]
+            if not result.usable:
+                status = result.record.status
+                text = f"needs {name}, which is {status.value.replace('_', ' ')}"
+                return missing(spec, Status.BLOCKED, ReasonKind.BLOCKED, text, plugin=plugin)
+        return None
+
+    def _work(self, spec: Spec, ctx: Context, started: float) -> None:
+        plugin = self._plugin(spec.name)
+        try:
+            value = spec.function(ctx)
+            elapsed = time.monotonic() - started
+            result = succeeded(spec, value, ctx, plugin=plugin, elapsed_s=elapsed)
+        except BaseException as error:
+            elapsed = time.monotonic() - started
+            text = f"{type(error).__name__} at {_raised_at(error, spec)}"
+            result = missing(
+                spec, Status.FAILED, ReasonKind.FAILED, text, plugin=plugin, elapsed_s=elapsed, ctx=ctx
+            )
+        self._inbox.put(Ended(spec.name, result))
+
+    def _await(self) -> list[str]:
+        """Wait for the next end or the next deadline; return the names that are done with."""
+        until = min(running.deadline for running in self._running.values())
+        try:
+            ended = self._inbox.get(timeout=max(0.0, until - time.monotonic()))
+        except queue.Empty:
+            return self._abandon_late()
+        if self._running.pop(ended.name, None) is None:
+            return []
+        self.results[ended.name] = ended.result
+        return [ended.name]
+
+    def _abandon_late(self) -> list[str]:
+        now = time.monotonic()
+        late = [name for name, running in self._running.items() if running.deadline <= now]
+        for name in late:
+            self._abandon(self._running.pop(name), now)
+        return late
+
+    def _abandon(self, running: Running, now: float) -> None:
+        spec, elapsed = running.spec, now - running.started
+        place = _hung_at(running.thread, spec)
+        over = now >= self.deadline and running.deadline >= self.deadline
+        kind = ReasonKind.BUDGET if over else ReasonKind.TIMED_OUT
+        limit = self.request.deadline_s if over else self._timeout(spec)
+        text = f"{'the capture' if over else 'it'} had {limit:g} s and {spec.name} was at {place}"
+        self.results[spec.name] = missing(
+            spec,
+            Status.TIMED_OUT,
+            kind,
+            text,
+            plugin=self._plugin(spec.name),
+            elapsed_s=elapsed,
+            ctx=running.ctx,
+            hung_at=place,
+        )
+        self.abandoned.append(spec.name)
+        _hanging[spec.function] = running.thread
+
+    def _cut(self, waiting: list[str]) -> None:
+        """At the overall deadline: abandon what runs, name what never started."""
+        while self._running:
+            try:
+                ended = self._inbox.get_nowait()
+            except queue.Empty:
+                break
+            if self._running.pop(ended.name, None) is not None:
+                self.results[ended.name] = ended.result
+        now = time.monotonic()
+        for name in list(self._running):
+            self._abandon(self._running.pop(name), now)
+        text = f"the capture's {self.request.deadline_s:g} s were over before it started"
+        everything = [*self.wanted(), *self.registry.providers] if waiting or self.abandoned else []
+        for name in everything:
+            if name not in self.results and self._is_meant(name):
+                self.results[name] = missing(
+                    self._spec(name),
+                    Status.TIMED_OUT,
+                    ReasonKind.BUDGET,
+                    text,
+                    plugin=self._plugin(name),
+                )
+
+    def _is_meant(self, name: str) -> bool:
+        return self.request.sections is None or name in self.registry.graph(self.wanted())
+
+    def _join(self) -> None:
+        """Let threads that are done with their work end, so that none is seen after the capture."""
+        until = time.monotonic() + 0.2
+        for thread in self._threads:
+            if not any(thread is hanging for hanging in _hanging.values()):
+                thread.join(max(0.0, until - time.monotonic()))
+
+
+def _raised_at(error: BaseException, spec: Spec) -> str:
+    """Return ``file:line`` in the collector's file, else of the innermost frame."""
+    place, trace = spec.place, error.__traceback__
+    innermost = place
+    own = None
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        innermost = f"{code.co_filename}:{trace.tb_lineno}"
+        if code.co_filename == spec.function.__code__.co_filename:
+            own = innermost
+        trace = trace.tb_next
+    return own or innermost
+
+
+def _hung_at(thread: threading.Thread, spec: Spec) -> str:
+    """Return ``file:line`` where a thread is now: in the collector's file, else the innermost frame."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    innermost = None
+    while frame is not None:
+        here = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        innermost = innermost or here
+        if frame.f_code.co_filename == spec.function.__code__.co_filename:
+            return here
+        frame = frame.f_back
+    return innermost or spec.place

@@ -1,0 +1,36 @@
+"""What the caller asked for and claimed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from aorta.model.vocabulary import Detail
+
+INVOCATIONS = ("direct", "buck2_run", "buck2_action")
+EXPECTABLE = ("gpu", "torch", "rdma")
+
+
+@attrs.frozen(kw_only=True)
+class Request:
+    """One capture's wishes.
+
+    ``probe_invocation`` is claimed by the caller, never detected. ``expect`` names parts of the
+    machine whose absence is a failure (gpu, torch, rdma). ``sudo`` allows privileged commands.
+    ``sections`` are the only ones to run, ``without`` the ones to leave out. ``timeouts`` are
+    deadlines by section in seconds. ``env`` replaces the process's environment.
+    """
+
+    detail: Detail = Detail.COMPACT
+    probe_invocation: str | None = None
+    expect: frozenset[str] = frozenset()
+    sudo: bool = False
+    sections: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    timeouts: Mapping[str, float] = attrs.field(factory=dict)
+    deadline_s: float = 60.0
+    env: Mapping[str, str] | None = None
+    buck_target: str | None = None
+    buck_context: Any = None
+    buck_timeout: float = 10.0
+    import_torch: bool = True

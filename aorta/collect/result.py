@@ -1,0 +1,149 @@
+"""``Result``: what became of one collector or provider."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from aorta.collect.context import Context
+from aorta.model.dump import Dumper
+from aorta.model.reason import Reason
+from aorta.model.shape import Shape, empty, nothing
+from aorta.model.snapshot import Record
+from aorta.model.vocabulary import Coverage, Detail, ReasonKind, Status
+from aorta.plugin.declare import CollectorSpec, Spec
+
+
+@attrs.frozen(kw_only=True)
+class Result:
+    """One collector's end: its typed value, its checked JSON value, its reasons and its record."""
+
+    value: Any
+    plain: Any
+    reasons: tuple[Reason, ...]
+    record: Record
+    coverage: Mapping[str, Coverage] = attrs.field(factory=dict)
+    redacted: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
+
+    @property
+    def usable(self) -> bool:
+        """Tell whether others may build on the value."""
+        return self.record.status in (Status.OK, Status.PARTIAL, Status.REUSED)
+
+
+def record_of(
+    spec: Spec,
+    status: Status,
+    *,
+    plugin: str,
+    elapsed_s: float = 0.0,
+    ctx: Context | None = None,
+    hung_at: str | None = None,
+) -> Record:
+    """Return the record of a collector that ended with ``status``."""
+    declared = (
+        {"provenance": spec.provenance, "scope": spec.scope, "detail": spec.detail}
+        if isinstance(spec, CollectorSpec)
+        else {}
+    )
+    asked = {"digests": ctx.digest_count, "commands": tuple(ctx.command_records)} if ctx else {}
+    return Record(
+        status=status, elapsed_s=round(elapsed_s, 4), plugin=plugin, hung_at=hung_at, **declared, **asked
+    )
+
+
+def missing(
+    spec: Spec,
+    status: Status,
+    kind: ReasonKind,
+    text: str,
+    *,
+    plugin: str,
+    elapsed_s: float = 0.0,
+    ctx: Context | None = None,
+    hung_at: str | None = None,
+) -> Result:
+    """Return the result of a collector that gave no value: the failure shape and one reason more."""
+    noted = tuple(ctx.reasons) if ctx else ()
+    last = Reason(section=spec.name, kind=kind, subject=hung_at, detail=text)
+    shape = spec.shape if isinstance(spec, CollectorSpec) else None
+    return Result(
+        value=nothing(shape) if shape else None,
+        plain=empty(shape) if shape else None,
+        reasons=(*noted, last),
+        record=record_of(spec, status, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx, hung_at=hung_at),
+        redacted=frozenset(ctx.redacted) if ctx else frozenset(),
+    )
+
+
+def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: float) -> Result:
+    """Return the result of a collector that returned; a value of another type than declared fails."""
+    plain = None
+    if isinstance(spec, CollectorSpec):
+        shape = spec.shape
+        if not _fits(value, shape):
+            text = f"returned {type(value).__name__}, declared is {_declared(shape)}"
+            return missing(
+                spec,
+                Status.FAILED,
+                ReasonKind.FAILED,
+                text,
+                plugin=plugin,
+                elapsed_s=elapsed_s,
+                ctx=ctx,
+            )
+        dumper = Dumper(ctx.request.detail)
+        plain = dumper.dump(value, shape)
+        for problem in dumper.problems:
+            ctx.note(problem.kind, problem.path, problem.text)
+        _check_promises(plain, shape, ctx, spec)
+    elif not isinstance(value, spec.model):
+        text = f"returned {type(value).__name__}, declared is {spec.model.__name__}"
+        return missing(
+            spec, Status.FAILED, ReasonKind.FAILED, text, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx
+        )
+    partial = any(reason.partial for reason in ctx.reasons)
+    return Result(
+        value=value,
+        plain=plain,
+        reasons=tuple(ctx.reasons),
+        record=record_of(
+            spec, Status.PARTIAL if partial else Status.OK, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx
+        ),
+        coverage=dict(ctx.coverage),
+        redacted=frozenset(ctx.redacted),
+        variables=frozenset(ctx.variables),
+    )
+
+
+def _fits(value: Any, shape: Shape) -> bool:
+    if value is None:
+        return shape.nullable
+    if shape.kind == "object":
+        return shape.cls is not None and isinstance(value, shape.cls)
+    if shape.kind == "list":
+        return isinstance(value, (list, tuple))
+    if shape.kind == "map":
+        return isinstance(value, dict)
+    if shape.kind == "scalar":
+        return type(value) is shape.cls or (shape.cls is float and type(value) is int)
+    return shape.kind == "any" or str(value) in shape.values
+
+
+def _declared(shape: Shape) -> str:
+    return shape.cls.__name__ if shape.cls is not None else shape.kind
+
+
+def _check_promises(plain: Any, shape: Shape, ctx: Context, spec: CollectorSpec) -> None:
+    if shape.kind != "object" or not isinstance(plain, dict):
+        return
+    for name, member in shape.fields:
+        wanted = member.fact is not None and member.fact.always and _in_detail(member, ctx.request.detail)
+        explained = any(reason.field.split(".")[0] in (name, "") for reason in ctx.reasons)
+        if wanted and plain.get(name) is None and not explained:
+            ctx.note(ReasonKind.FAILED, name, f"{spec.place} promises a value and gave none")
+
+
+def _in_detail(shape: Shape, detail: Detail) -> bool:
+    return shape.fact is None or shape.fact.detail is Detail.COMPACT or detail is Detail.FULL

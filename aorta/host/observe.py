@@ -1,0 +1,65 @@
+"""What a running interpreter says of itself and its kernel. One function a key, each gives a JSON value."""
+
+import os
+import platform
+import resource
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def uname() -> dict[str, str]:
+    """Return the kernel's own identity."""
+    names = os.uname()
+    return {"release": names.release, "version": names.version, "machine": names.machine}
+
+
+def glibc() -> str | None:
+    """Return the C library's version text, e.g. ``glibc 2.36``; None where it is not glibc."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def interpreter() -> dict[str, Any]:
+    """Return the running interpreter's version, paths and search path."""
+    return {
+        "version": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "executable": sys.executable,
+        "prefix": sys.prefix,
+        "base_prefix": sys.base_prefix,
+        "path": [entry for entry in sys.path if isinstance(entry, str)],
+    }
+
+
+def ulimits() -> dict[str, list[int | None]]:
+    """Return soft and hard limits by name; None is unlimited."""
+    names = {
+        "memlock": resource.RLIMIT_MEMLOCK,
+        "nofile": resource.RLIMIT_NOFILE,
+        "nproc": resource.RLIMIT_NPROC,
+        "stack": resource.RLIMIT_STACK,
+        "core": resource.RLIMIT_CORE,
+        "as": resource.RLIMIT_AS,
+    }
+    pairs = {name: resource.getrlimit(number) for name, number in names.items()}
+    return {
+        name: [None if value == resource.RLIM_INFINITY else value for value in pair]
+        for name, pair in pairs.items()
+    }
+
+
+def user() -> dict[str, Any]:
+    """Return the numeric identity of the process's owner; no names."""
+    return {"uid": os.getuid(), "root": os.geteuid() == 0, "groups": sorted(os.getgroups())}
+
+
+OBSERVATIONS: dict[str, Callable[[], Any]] = {
+    "uname": uname,
+    "glibc": glibc,
+    "interpreter": interpreter,
+    "ulimits": ulimits,
+    "user": user,
+}

@@ -1,0 +1,32 @@
+"""``Reason``: a typed statement of why something is missing."""
+
+import attrs
+
+from aorta.model.vocabulary import PARTIAL_KINDS, ReasonKind
+
+
+@attrs.frozen(kw_only=True)
+class Reason:
+    """Why ``section.field`` is missing.
+
+    ``field`` is a dotted path below the section, empty for the whole of it. ``subject`` is the
+    path, command or variable concerned, ``detail`` a sentence for the reader.
+    """
+
+    section: str
+    kind: ReasonKind
+    field: str = ""
+    subject: str | None = None
+    detail: str = ""
+
+    @property
+    def partial(self) -> bool:
+        """Tell whether this makes the snapshot partial."""
+        return self.kind in PARTIAL_KINDS
+
+    @property
+    def text(self) -> str:
+        """Return the line of ``partial_reasons``."""
+        where = f"{self.section}.{self.field}" if self.field else self.section
+        about = f" ({self.subject})" if self.subject and self.subject not in self.detail else ""
+        return f"{where}: {self.detail or self.kind.value}{about}"

@@ -1,0 +1,116 @@
+"""The shape of a declared type: one compiled tree that dumping, failure shapes and the schema walk.
+
+A declared type is a scalar, an enum, a list, a string-keyed mapping, an attrs class whose fields are
+``Annotated[TYPE | None, Fact(...)]``, or ``Any`` (a JSON value).
+"""
+
+import enum
+import functools
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from aorta.model.fact import Fact
+
+SCALARS = (bool, int, float, str)
+
+
+@attrs.frozen(kw_only=True)
+class Shape:
+    """One node: ``kind`` is scalar, enum, list, map, object or any.
+
+    ``cls`` is the scalar, enum or attrs class; ``item`` the shape of members of a list or map;
+    ``fields`` the named members of an object; ``values`` the words of an enum or Literal.
+    """
+
+    kind: str
+    cls: type[Any] | None = None
+    nullable: bool = False
+    fact: Fact | None = None
+    item: "Shape | None" = None
+    fields: tuple[tuple[str, "Shape"], ...] = ()
+    values: tuple[str, ...] = ()
+
+
+@functools.cache
+def shape_of(declared: Any) -> Shape:
+    """Compile a declared type. Raises TypeError for a type that the document cannot hold."""
+    return _compile(declared, fact=None, nullable=False)
+
+
+def _compile(declared: Any, *, fact: Fact | None, nullable: bool) -> Shape:
+    origin = typing.get_origin(declared)
+    if origin is typing.Annotated:
+        inner, *extras = typing.get_args(declared)
+        facts = [extra for extra in extras if isinstance(extra, Fact)]
+        return _compile(inner, fact=facts[0] if facts else fact, nullable=nullable)
+    if origin in (typing.Union, types.UnionType):
+        members = [member for member in typing.get_args(declared) if member is not type(None)]
+        if len(members) == 1:
+            return _compile(members[0], fact=fact, nullable=True)
+        if set(members) <= set(SCALARS):
+            return Shape(kind="any", nullable=True, fact=fact)
+        raise TypeError(f"{declared} is a union of more than scalars")
+    if origin is typing.Literal:
+        return Shape(kind="enum", values=typing.get_args(declared), fact=fact, nullable=nullable)
+    if origin in (list, tuple, Sequence):
+        return Shape(kind="list", item=shape_of(typing.get_args(declared)[0]), fact=fact, nullable=nullable)
+    if origin in (dict, Mapping):
+        key, value = typing.get_args(declared)
+        if key is not str:
+            raise TypeError(f"{declared}: the keys of a mapping are str")
+        return Shape(kind="map", item=shape_of(value), fact=fact, nullable=nullable)
+    return _plain(declared, fact=fact, nullable=nullable)
+
+
+def _plain(declared: Any, *, fact: Fact | None, nullable: bool) -> Shape:
+    if declared is Any or declared is object:
+        return Shape(kind="any", fact=fact, nullable=True)
+    if declared in SCALARS:
+        return Shape(kind="scalar", cls=declared, fact=fact, nullable=nullable)
+    if isinstance(declared, type) and issubclass(declared, enum.Enum):
+        words = tuple(str(member.value) for member in declared)
+        return Shape(kind="enum", cls=declared, values=words, fact=fact, nullable=nullable)
+    if isinstance(declared, type) and attrs.has(declared):
+        members = tuple((field.name, shape_of(_hint(declared, field))) for field in attrs.fields(declared))
+        return Shape(kind="object", cls=declared, fields=members, fact=fact, nullable=nullable)
+    raise TypeError(f"{declared!r} is not a type the document can hold")
+
+
+def _hint(owner: type[Any], field: "attrs.Attribute[Any]") -> Any:
+    if isinstance(field.type, str):
+        return typing.get_type_hints(owner, include_extras=True)[field.name]
+    return field.type
+
+
+def empty(shape: Shape) -> Any:
+    """Return the failure shape: every key is there, nested objects are kept, every leaf is null."""
+    if shape.kind == "object":
+        return {name: empty(member) for name, member in shape.fields}
+    if shape.kind == "map" and shape.fact is not None and shape.fact.keys:
+        return dict.fromkeys(shape.fact.keys)
+    return None
+
+
+def nothing(shape: Shape) -> Any:
+    """Return the typed value that dumps to the failure shape."""
+    if shape.kind == "object" and shape.cls is not None:
+        return shape.cls()
+    return empty(shape)
+
+
+def fields_of(declared: Any) -> Iterator[tuple[str, Shape]]:
+    """Walk a declared type: every field below it with its dotted path, lists as ``[]``."""
+    yield from _walk("", shape_of(declared))
+
+
+def _walk(path: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
+    for name, member in shape.fields:
+        below = f"{path}.{name}" if path else name
+        yield below, member
+        yield from _walk(below, member)
+    if shape.item is not None:
+        yield from _walk(f"{path}[]", shape.item)

@@ -1,0 +1,138 @@
+"""``Snapshot``: the sections and the envelope around them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from aorta.model.reason import Reason
+from aorta.model.vocabulary import Coverage, Detail, Outcome, Provenance, Scope, Status
+
+SCHEMA_VERSION = "2.0"
+SCHEMA_COMPAT = "1.17"
+
+
+@attrs.frozen(kw_only=True)
+class Tool:
+    """Which aorta made the document. ``revision`` is a commit where the install tells one."""
+
+    name: str = "aorta"
+    version: str = ""
+    revision: str | None = None
+    dirty: bool | None = None
+
+
+@attrs.frozen(kw_only=True)
+class User:
+    """Who ran the capture, by number."""
+
+    uid: int | None = None
+    root: bool | None = None
+
+
+@attrs.frozen(kw_only=True)
+class CommandRecord:
+    """One command that a collector asked for; ``shared`` means another one had asked before."""
+
+    argv: tuple[str, ...]
+    outcome: Outcome
+    exit_code: int | None = None
+    elapsed_s: float = 0.0
+    shared: bool = False
+    as_root: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class DigestCount:
+    """How many files were read for their digest, and how many digests were remembered."""
+
+    hashed: int = 0
+    remembered: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Record:
+    """How one collector fared."""
+
+    status: Status
+    elapsed_s: float = 0.0
+    provenance: tuple[Provenance, ...] = ()
+    scope: Scope | None = None
+    detail: Detail = Detail.COMPACT
+    plugin: str = ""
+    digests: DigestCount = attrs.field(factory=DigestCount)
+    commands: tuple[CommandRecord, ...] = ()
+    hung_at: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class PluginRecord:
+    """One plugin that was found, and what became of it."""
+
+    name: str
+    version: str | None = None
+    source: str = "builtin"
+    module: str | None = None
+    sections: tuple[str, ...] = ()
+    status: str = "loaded"
+    detail: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Covered:
+    """Which parts of the machine were seen at all."""
+
+    gpu: Coverage = Coverage.UNKNOWN
+    rocm: Coverage = Coverage.UNKNOWN
+    torch: Coverage = Coverage.UNKNOWN
+    rdma: Coverage = Coverage.UNKNOWN
+    isolation: Coverage = Coverage.UNKNOWN
+
+
+@attrs.frozen(kw_only=True)
+class Collection:
+    """How the snapshot came about."""
+
+    tool: Tool = attrs.field(factory=Tool)
+    detail: Detail = Detail.COMPACT
+    deadline_s: float | None = None
+    elapsed_s: float | None = None
+    import_strategy: str | None = None
+    host_kind: str = "live"
+    user: User = attrs.field(factory=User)
+    executable: str | None = None
+    argv: tuple[str, ...] | None = None
+    collectors: Mapping[str, Record] = attrs.field(factory=dict)
+    providers: Mapping[str, Record] = attrs.field(factory=dict)
+    plugins: tuple[PluginRecord, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    coverage: Covered = attrs.field(factory=Covered)
+    redacted: tuple[str, ...] = ()
+    upgraded_from: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Snapshot:
+    """One capture.
+
+    ``plain`` is what the document says: JSON values, checked, by section. ``sections`` is the typed
+    view of the same: an instance of the section's model where that is known, else the plain data.
+    """
+
+    schema_version: str = SCHEMA_VERSION
+    schema_compat: str = SCHEMA_COMPAT
+    captured_at: str | None = None
+    sections: Mapping[str, Any] = attrs.field(factory=dict)
+    plain: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
+    extensions: Mapping[str, Any] = attrs.field(factory=dict)
+    collection: Collection = attrs.field(factory=Collection)
+
+    @property
+    def partial(self) -> bool:
+        """Tell whether something that should have been seen was not."""
+        return any(reason.partial for reason in self.collection.reasons)
+
+    @property
+    def partial_reasons(self) -> list[str]:
+        """Return one line for each reason that makes the snapshot partial."""
+        return [reason.text for reason in self.collection.reasons if reason.partial]

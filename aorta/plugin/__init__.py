@@ -1,0 +1,5 @@
+"""Declaring collectors and providers, finding them, and the registry that checks them."""
+
+from aorta.plugin.declare import CollectorSpec, ProviderSpec, RegistrationError, collector, provider
+
+__all__ = ["CollectorSpec", "ProviderSpec", "RegistrationError", "collector", "provider"]

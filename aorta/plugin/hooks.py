@@ -1,0 +1,32 @@
+"""The two hooks of aorta, as pluggy specifications.
+
+The orchestrator calls implementations one by one, never through pluggy's own call: that one loses
+every result when a single implementation raises.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import pluggy
+
+from aorta.plugin.declare import PROJECT
+
+if TYPE_CHECKING:
+    from aorta.collect.context import Context
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+
+
+@hookspec
+def aorta_collect(ctx: "Context") -> Any:
+    """Make one section of the document. Written as a function under ``@collector``.
+
+    :param ctx: what the machine can be asked through, and what the caller asked for.
+    """
+
+
+@hookspec
+def aorta_provide(ctx: "Context") -> Any:
+    """Make a value that several collectors need. Written as a function under ``@provider``.
+
+    :param ctx: what the machine can be asked through, and what the caller asked for.
+    """
