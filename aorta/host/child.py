@@ -1,0 +1,230 @@
+"""One child process of a command: started in a session of its own, read, and ended for certain."""
+
+import contextlib
+import math
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from aorta.host.protocol import OUTPUT_LIMIT, Limit
+from aorta.host.slow import GRAVEYARD, interpreter, kill_group
+
+#: After the child ended, how long others may keep its output open before they are ended too.
+_GRACE_S = 0.2
+#: After SIGKILL, how long an end is waited for.
+_KILL_WAIT_S = 0.5
+_STEP_S = 0.05
+_SHORT_STEP_S = 0.001
+_READ_BYTES = 1 << 16
+
+#: Runs ``argv[4]`` with the words after it. Tells ``E<errno>`` through the pipe when it can not be
+#: executed and, when it supervises, ``S<exit code>`` when it ended.
+_TRAMPOLINE = """
+import os, signal, sys
+fd, supervise, program, argv = int(sys.argv[1]), sys.argv[2] == "1", sys.argv[3], sys.argv[4:]
+os.set_inheritable(fd, False)
+for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
+    signal.signal(number, signal.SIG_DFL)
+if pid := os.fork() if supervise else 0:
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.write(fd, b"S%d" % status)
+else:
+    try:
+        os.execve(program, argv, os.environ)
+    except OSError as error:
+        os.write(fd, b"E%d" % error.errno)
+os._exit(0)
+"""
+
+
+class Stream:
+    """One pipe from a child: what it said so far, up to ``OUTPUT_LIMIT`` bytes."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.open = True
+        self.data = bytearray()
+        self.truncated = False
+
+    def read(self) -> None:
+        """Take what is there, which must be something or the end."""
+        data = os.read(self.fd, _READ_BYTES)
+        room = OUTPUT_LIMIT - len(self.data)
+        self.open = bool(data)
+        self.data += data[:room]
+        self.truncated = self.truncated or len(data) > room
+
+
+@attrs.frozen(kw_only=True)
+class Start:
+    """What to start. ``indirect``: by an interpreter, so that this process never waits for exec."""
+
+    program: str
+    argv: Sequence[str]
+    environ: Mapping[str, str]
+    indirect: bool = False
+
+
+class Child:
+    """A started child process. Raises OSError and ValueError as ``subprocess.Popen`` does.
+
+    After ``follow`` returned, ``ended_by_itself`` tells whether it ended before it was killed;
+    ``exit_code`` is negative for a signal and None where it is unknown; ``exec_errno`` tells why an
+    indirect program did not start.
+    """
+
+    def __init__(self, start: Start) -> None:
+        self.exit_code: int | None = None
+        self.exec_errno: int | None = None
+        self.ended_by_itself = False
+        self.cancelled = False
+        self._lock = threading.Lock()
+        self._reaped = False
+        self._ended = False
+        self._ended_at = math.inf
+        # With SIGCHLD ignored the kernel throws every exit status away, and only an own child can tell.
+        self._supervised = signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
+        launcher = interpreter()
+        self._report: Stream | None = None
+        if launcher is not None and (self._supervised or start.indirect):
+            self._process = self._start_indirect(start, launcher)
+        else:
+            self._process = _popen(start.argv, start.environ, program=start.program)
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self.stdout = Stream(self._process.stdout.fileno())
+        self.stderr = Stream(self._process.stderr.fileno())
+        self._streams = [self.stdout, self.stderr, *([self._report] if self._report else [])]
+        self._poll = select.poll()
+        for stream in self._streams:
+            self._poll.register(stream.fd, select.POLLIN)
+
+    def _start_indirect(self, start: Start, launcher: str) -> "subprocess.Popen[bytes]":
+        reader, writer = os.pipe()
+        words = [str(writer), str(int(self._supervised)), start.program, *start.argv]
+        argv = [launcher, "-I", "-S", "-c", _TRAMPOLINE, *words]
+        try:
+            process = _popen(argv, start.environ, pass_fds=(writer,))
+        except BaseException:
+            os.close(reader)
+            raise
+        finally:
+            os.close(writer)
+        self._report = Stream(reader)
+        return process
+
+    def follow(self, limit: Limit) -> bool:
+        """Read until the child ends or the limit comes; then end what is left of its session.
+
+        Returns False when something of it could not be ended in a bounded time.
+        """
+        try:
+            while not self._done(limit):
+                self._pump(min(_STEP_S, max(limit.until - time.monotonic(), 0.0)))
+        finally:
+            allowed = self._kill()
+            settled = self._settle(_KILL_WAIT_S if allowed and not self._ended else _STEP_S)
+            self._finish()
+        return settled
+
+    def _done(self, limit: Limit) -> bool:
+        now = time.monotonic()
+        if not self.ended_by_itself and self._has_ended():
+            self.ended_by_itself, self._ended_at = True, now
+        if not self.ended_by_itself:
+            return self.cancelled or now >= limit.until
+        return not self._is_heard() or now > self._ended_at + _GRACE_S
+
+    def _is_heard(self) -> bool:
+        """Tell whether anything may still come."""
+        return any(stream.open for stream in self._streams)
+
+    def _has_ended(self) -> bool:
+        """Look whether the child has ended, and leave it unreaped so that its number stays ours."""
+        if self._ended:
+            return True
+        try:
+            found = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            self._ended = True
+            return True
+        if found is None:
+            return False
+        killed = found.si_code != os.CLD_EXITED
+        self.exit_code = -found.si_status if killed else found.si_status
+        self._ended = True
+        return True
+
+    def _pump(self, wait_s: float) -> None:
+        """Take what comes within ``wait_s``, or wait a moment where nothing more can come."""
+        if not self._is_heard():
+            time.sleep(_SHORT_STEP_S)
+            return
+        for fd, _ in self._poll.poll(wait_s * 1000):
+            stream = next(one for one in self._streams if one.fd == fd)
+            stream.read()
+            if not stream.open:
+                self._poll.unregister(fd)
+
+    def _kill(self) -> bool:
+        with self._lock:
+            return self._reaped or kill_group(self._process.pid)
+
+    def _settle(self, wait_s: float) -> bool:
+        until = time.monotonic() + wait_s
+        while True:
+            if self._has_ended() and not self._is_heard():
+                return True
+            if time.monotonic() >= until:
+                return False
+            self._pump(_SHORT_STEP_S)
+
+    def _finish(self) -> None:
+        """Close the pipes, reap the child or leave that for later, and read the report."""
+        with self._lock:
+            self._reaped = True
+            with contextlib.suppress(OSError):
+                for pipe in (self._process.stdout, self._process.stderr):
+                    if pipe is not None:
+                        pipe.close()
+            GRAVEYARD.add(self._process)
+        if self._report is None:
+            return
+        os.close(self._report.fd)
+        kind, number = self._report.data[:1], self._report.data[1:]
+        if kind == b"E":
+            self.exec_errno = int(number)
+        elif self._supervised:
+            self.exit_code = int(number) if kind == b"S" else None
+
+    def cancel(self) -> None:
+        """End the child from another thread; ``follow`` then returns soon."""
+        self.cancelled = True
+        self._kill()
+
+
+def _popen(
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    program: str | None = None,
+    pass_fds: tuple[int, ...] = (),
+) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        list(argv),
+        executable=program,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd="/",
+        env=environ,
+        start_new_session=True,
+        pass_fds=pass_fds,
+        bufsize=0,
+    )

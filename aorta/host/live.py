@@ -1,0 +1,252 @@
+"""``LiveHost``: this machine, as it answers now."""
+
+import binascii
+import codecs
+import errno
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from aorta.host import packages, slow_helper
+from aorta.host.mountinfo import MountTable, parse_mountinfo
+from aorta.host.protocol import (
+    READ_LIMIT,
+    Argv,
+    Completed,
+    Distribution,
+    Entry,
+    Limit,
+    Module,
+    Stat,
+)
+from aorta.host.runner import Runner
+from aorta.host.slow import SlowFiles, timed_out
+
+_MAX_MOVES = 40
+_UTF8_MAX = 4
+
+
+class LiveHost:
+    """The machine that this process runs on.
+
+    ``env`` overlays the environment of the process as it was when the host was made; None unsets a
+    variable. ``slow_limit_s`` is how long a file system that may hang can stay silent before it
+    counts as dead. All operations may be used by many threads at once.
+    """
+
+    kind = "live"
+
+    def __init__(self, *, env: Mapping[str, str | None] | None = None, slow_limit_s: float = 3.0) -> None:
+        merged = {**os.environ, **(env or {})}
+        self._environ = {name: value for name, value in merged.items() if value is not None}
+        self._slow_limit_s = slow_limit_s
+        self._lock = threading.Lock()
+        self._table: MountTable | None = None
+        self._slow: SlowFiles | None = None
+        self._directories: dict[str, str] = {}
+        self._runner = Runner(self, self._environ)
+        self._packages = packages.Packages(self)
+
+    def read_text(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> str:
+        """Return the first ``limit`` bytes of a file as text; a character cut by it is left out."""
+        data = self.read_bytes(path, limit, timeout=timeout)
+        return codecs.getincrementaldecoder("utf-8")().decode(data, final=len(data) < limit)
+
+    def read_bytes(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> bytes:
+        """Return the first ``limit`` bytes of a regular file."""
+        data: bytes = self._ask("read", path, timeout, limit=limit)
+        return data
+
+    def link(self, path: str, *, timeout: float | None = None) -> str:
+        """Return the text of a symbolic link."""
+        text: str = self._ask("link", path, timeout, follow=False)
+        return text
+
+    def stat(self, path: str, *, timeout: float | None = None, follow: bool = True) -> Stat:
+        """Return what the path (with ``follow``: what it leads to) is."""
+        return Stat(**self._ask("stat", path, timeout, follow=follow))
+
+    def scan(self, path: str, *, timeout: float | None = None) -> list[Entry]:
+        """Return the members of a directory, sorted; of a slow mount point only that it is there."""
+        return [Entry(**member) for member in self._ask("scan", path, timeout)]
+
+    def sha256(self, path: str, *, timeout: float | None = None) -> str:
+        """Return the hexadecimal digest of a regular file's content."""
+        digest: str = self._ask("sha256", path, timeout)
+        return digest
+
+    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+        """Run a command without a shell and return how it ended."""
+        return self._runner.run(argv, timeout=timeout, path=path)
+
+    def env(self, name: str) -> str | None:
+        """Return a variable of the environment."""
+        return self._environ.get(name)
+
+    def env_names(self, prefix: str = "") -> list[str]:
+        """Return the names of the set variables that begin with ``prefix``, sorted."""
+        return sorted(name for name in self._environ if name.startswith(prefix))
+
+    def distribution(self, name: str) -> Distribution | None:
+        """Return the installed distribution of that name that would be found first."""
+        return self._packages.distribution(name)
+
+    def module(self, name: str) -> Module | None:
+        """Return where a top-level module would be imported from, or None."""
+        return self._packages.module(name)
+
+    def now(self) -> str:
+        """Return the time, UTC, as ``YYYY-MM-DDTHH:MM:SSZ``."""
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+    def monotonic(self) -> float:
+        """Return seconds of a clock that only goes forward."""
+        return time.monotonic()
+
+    def observe(self, key: str, function: Callable[[], Any]) -> Any:  # noqa: ARG002 - recorders need the key
+        """Return what ``function`` says of this process."""
+        return function()
+
+    def dead_mounts(self) -> list[str]:
+        """Return the mount points that did not answer so far."""
+        return self._slow.dead() if self._slow else []
+
+    def close(self) -> None:
+        """End every command and helper process that is still there, in a second or so."""
+        self._runner.close()
+        if self._slow is not None:
+            self._slow.close()
+
+    def slow_points(self) -> list[str]:
+        """Return the mount points that may hang."""
+        return list(self._mounts().slow)
+
+    def slow_mount(self, path: str) -> str | None:
+        """Return the mount point that a path would have to be asked of a helper for, or None."""
+        if not self._mounts().slow:
+            return None
+        return self._route(_absolute(path), follow=True)[1]
+
+    def _ask(self, op: str, path: str, timeout: float | None, **extra: Any) -> Any:
+        where = _absolute(path)
+        request = {"op": op, "path": where, "follow": True, **extra}
+        if not self._mounts().slow:
+            return slow_helper.perform(request, where, _nowhere, _ticker(path, timeout))
+        until = None if timeout is None else time.monotonic() + timeout
+        for _ in range(_MAX_MOVES):
+            real, mount = self._route(where, follow=request["follow"])
+            if mount is None:
+                request["path"] = where
+                return slow_helper.perform(request, real, self._is_slow, _ticker(path, timeout))
+            assert self._slow is not None
+            request["path"] = real
+            left = None if until is None else until - time.monotonic()
+            reply = self._slow.ask(mount, request, left)
+            if "moved" not in reply:
+                return binascii.a2b_base64(reply["base64"]) if op == "read" else reply["value"]
+            where = reply["moved"]
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+
+    def _route(self, path: str, *, follow: bool) -> tuple[str, str | None]:
+        """Return a path with its local links resolved, and the slow mount point it then lies on."""
+        head, _, tail = path.rpartition("/")
+        if tail in ("", ".", ".."):
+            head, tail = path, ""
+        real = self._directories.get(head)
+        if real is None:
+            real, state = slow_helper.walk("/", head, self._is_slow)
+            if state == slow_helper.AWAY:
+                return self._slow_part(f"{real}/{tail}" if tail else real)
+            if state == slow_helper.GONE:
+                return path, None
+            self._directories[head] = real
+        real, state = slow_helper.walk(real, tail, self._is_slow, follow=follow)
+        return self._slow_part(real) if state == slow_helper.AWAY else (real, None)
+
+    def _slow_part(self, path: str) -> tuple[str, str | None]:
+        # Only without ".." does the longest mount point in the text hold the path.
+        parts = path.split("/")
+        prefix = "/".join(parts[: parts.index("..")]) if ".." in parts else path
+        return path, self._mounts().slow_holder(os.path.normpath(prefix))
+
+    def _is_slow(self, path: str) -> bool:
+        return path in self._mounts().slow
+
+    def _mounts(self) -> MountTable:
+        table = self._table
+        if table is None:
+            with self._lock:
+                table = self._table
+                if table is None:
+                    table = _read_mounts()
+                    if table.slow:
+                        self._slow = SlowFiles(table.slow, self._helper_environ(table), self._slow_limit_s)
+                    self._table = table
+        return table
+
+    def _helper_environ(self, table: MountTable) -> dict[str, str]:
+        """Return an environment in which an interpreter starts without touching a slow mount."""
+        environ = {"PATH": os.defpath, "LC_ALL": "C.UTF-8"}
+        entries = [
+            entry
+            for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":")
+            if entry.startswith("/")
+            and slow_helper.walk("/", entry, table.slow.__contains__)[1] != slow_helper.AWAY
+        ]
+        return {**environ, "LD_LIBRARY_PATH": ":".join(entries)} if entries else environ
+
+
+def _absolute(path: str) -> str:
+    if "\0" in path:
+        raise OSError(errno.EINVAL, "a NUL byte in the path", path)
+    return path if path.startswith("/") else f"{os.getcwd()}/{path}"  # noqa: PTH109
+
+
+def _nowhere(_path: str) -> bool:
+    return False
+
+
+def _ticker(path: str, timeout: float | None) -> Callable[[], None]:
+    """Return what ends a long local operation once ``timeout`` seconds have passed."""
+    if timeout is None:
+        return _no_tick
+    until = time.monotonic() + timeout
+
+    def tick() -> None:
+        if time.monotonic() > until:
+            raise timed_out(path)
+
+    return tick
+
+
+def _no_tick() -> None:
+    pass
+
+
+def _read_mounts() -> MountTable:
+    try:
+        with open("/proc/self/mountinfo", "rb") as file:
+            text = file.read().decode(errors="surrogateescape")
+    except OSError:
+        return MountTable([])
+    mounts = parse_mountinfo(text)
+    trusted: set[str] = set()
+    table = MountTable(mounts)
+    for path in _interpreter_paths():
+        # The process depends on these already, so their mounts are as good as local.
+        while table.slow:
+            place, state = slow_helper.walk("/", path, table.slow.__contains__)
+            holder = table.slow_holder(os.path.normpath(place))
+            if state != slow_helper.AWAY or holder is None:
+                break
+            trusted.add(table.slow[holder].major_minor)
+            table = MountTable(mounts, trusted)
+    return table
+
+
+def _interpreter_paths() -> Iterator[str]:
+    paths = [sys.prefix, sys.base_prefix, sys.executable, os.__file__, __file__]
+    yield from dict.fromkeys(path for path in paths if path and path.startswith("/"))

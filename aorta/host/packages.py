@@ -1,0 +1,255 @@
+"""Installed distributions and modules, found without importing anything and through the host."""
+
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from aorta.host.protocol import Distribution, Entry, Module, Stat
+
+_SEPARATORS = re.compile(r"[-_.]+")
+_METADATA_FILES = ("METADATA", "PKG-INFO")
+_HEADER_BYTES = 1 << 18
+_MODULE_SUFFIXES = (".py", ".pyc")
+
+
+class Files(Protocol):
+    """What of a host finds packages."""
+
+    def read_text(self, path: str, limit: int = ...) -> str:
+        """Return the first bytes of a file as text."""
+
+    def scan(self, path: str) -> list[Entry]:
+        """Return the members of a directory."""
+
+    def stat(self, path: str) -> Stat:
+        """Return what a path is."""
+
+    def slow_points(self) -> list[str]:
+        """Return the mount points that may hang."""
+
+    def slow_mount(self, path: str) -> str | None:
+        """Return the mount point, if it may hang, that a path lies on."""
+
+
+def normalized(name: str) -> str:
+    """Return a distribution's name as PEP 503 compares it."""
+    return _SEPARATORS.sub("-", name).lower()
+
+
+class Packages:
+    """Looks packages up in ``sys.path``; each of its directories is listed once."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self._lock = threading.Lock()
+        self._listed: dict[str, list[tuple[str, str]]] = {}
+
+    def distribution(self, name: str) -> Distribution | None:
+        """Return the installed distribution of that name, or None."""
+        with self._lock:
+            return find_distribution(self._files, _search_path(), name, self._list)
+
+    def module(self, name: str) -> Module | None:
+        """Return where a top-level module would come from, or None."""
+        return find_module(self._files, _search_path(), name)
+
+    def _list(self, entry: str) -> list[tuple[str, str]]:
+        if entry not in self._listed:
+            self._listed[entry] = list_metadata(self._files, entry)
+        return self._listed[entry]
+
+
+def _search_path() -> list[str]:
+    entries = [entry or "." for entry in sys.path if isinstance(entry, str)]
+    return list(dict.fromkeys(entries))
+
+
+def list_metadata(files: Files, entry: str) -> list[tuple[str, str]]:
+    """Return (normalised name, path) of every ``*.dist-info`` and ``*.egg-info`` in a directory."""
+    try:
+        members = files.scan(entry)
+    except OSError:
+        return []
+    return [
+        (normalized(_name_in(member.name)), f"{entry.rstrip('/')}/{member.name}")
+        for member in members
+        if member.name.endswith((".dist-info", ".egg-info"))
+    ]
+
+
+def _name_in(directory: str) -> str:
+    return directory.rpartition(".")[0].split("-", 1)[0]
+
+
+def find_distribution(
+    files: Files,
+    search_path: Sequence[str],
+    name: str,
+    listing: Callable[[str], list[tuple[str, str]]] | None = None,
+) -> Distribution | None:
+    """Return the distribution of that name that is found first on ``search_path``, or None.
+
+    A directory that can not be read, or does not answer, is passed over.
+    """
+    wanted, found = normalized(name), list[Distribution]()
+    for entry in search_path:
+        listed = listing(entry) if listing else list_metadata(files, entry)
+        paths = [path for known, path in listed if known == wanted]
+        found += [_read_distribution(files, path) for path in paths]
+        if not listed:
+            found += _zipped_distributions(files, entry, wanted)
+    if not found:
+        return None
+    first = found[0]
+    return Distribution(
+        name=first.name,
+        version=first.version,
+        path=first.path,
+        direct_url=first.direct_url,
+        others=tuple(one.path for one in found[1:]),
+    )
+
+
+def _read_distribution(files: Files, path: str) -> Distribution:
+    headers: dict[str, str] = {}
+    for place in [*(f"{path}/{name}" for name in _METADATA_FILES), path]:
+        text = _text(files, place)
+        if text is not None:
+            headers = _headers(text)
+            break
+    return Distribution(
+        name=headers.get("name") or _name_in(path.rpartition("/")[2]),
+        version=headers.get("version") or None,
+        path=path,
+        direct_url=_text(files, f"{path}/direct_url.json"),
+    )
+
+
+def _text(files: Files, path: str) -> str | None:
+    try:
+        return files.read_text(path, _HEADER_BYTES)
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _headers(text: str) -> dict[str, str]:
+    """Return the one-line headers of a metadata text by lower-case name; the first of each counts."""
+    headers: dict[str, str] = {}
+    for line in text.splitlines():
+        if not line.strip():
+            break
+        key, colon, value = line.partition(":")
+        if colon and not line[0].isspace():
+            headers.setdefault(key.strip().lower(), value.strip())
+    return headers
+
+
+def _zipped_distributions(files: Files, entry: str, wanted: str) -> Iterator[Distribution]:
+    if files.slow_mount(entry) is not None:
+        return
+    try:
+        is_file = files.stat(entry).kind == "file"
+    except OSError:
+        return
+    if not is_file:
+        return
+    import importlib.metadata  # noqa: PLC0415 - slow to import, and seldom needed
+
+    for found in importlib.metadata.distributions(name=wanted, path=[entry]):
+        headers = _headers(found.read_text("METADATA") or found.read_text("PKG-INFO") or "")
+        yield Distribution(
+            name=headers.get("name") or wanted,
+            version=headers.get("version") or None,
+            path=str(getattr(found, "_path", entry)),
+            direct_url=found.read_text("direct_url.json"),
+        )
+
+
+def find_module(files: Files, search_path: Sequence[str], name: str) -> Module | None:
+    """Return where a top-level module would be imported from, or None; nothing is executed.
+
+    The import system is asked only where no file system can hang, since it looks for itself.
+    """
+    if not name.isidentifier():
+        return None
+    if not files.slow_points():
+        known, module = _from_import_system(name)
+        if known:
+            return module
+    return _from_loaded(name) or _from_directories(files, search_path, name) or _from_editable(files, name)
+
+
+def _from_import_system(name: str) -> tuple[bool, Module | None]:
+    """Return whether the import system gave an answer, and the answer."""
+    import importlib.util  # noqa: PLC0415 - seldom needed
+
+    try:
+        spec = importlib.util.find_spec(name)
+    except Exception:  # noqa: BLE001 - finders of others may raise anything
+        return False, None
+    return True, None if spec is None else _from_spec(name, spec)
+
+
+def _from_loaded(name: str) -> Module | None:
+    spec = getattr(sys.modules.get(name), "__spec__", None)
+    return None if spec is None else _from_spec(name, spec)
+
+
+def _from_spec(name: str, spec: Any) -> Module:
+    locations = tuple(str(place) for place in spec.submodule_search_locations or ())
+    origin = spec.origin if getattr(spec, "has_location", False) else None
+    return Module(name=name, origin=origin, locations=locations)
+
+
+def _from_directories(files: Files, search_path: Sequence[str], name: str) -> Module | None:
+    namespace = []
+    for entry in search_path:
+        base = f"{entry.rstrip('/')}/{name}"
+        found = _module_at(files, base)
+        if found is None:
+            continue
+        if found.origin is not None:
+            return found
+        namespace.append(base)
+    return Module(name=name, locations=tuple(namespace)) if namespace else None
+
+
+def _module_at(files: Files, base: str) -> Module | None:
+    """Return the module or package whose path without suffix is ``base``; None if there is none."""
+    name = base.rpartition("/")[2]
+    extensions = _extension_suffixes()
+    is_directory = _is(files, base, "dir")
+    if is_directory:
+        for suffix in (*extensions, *_MODULE_SUFFIXES):
+            if _is(files, f"{base}/__init__{suffix}", "file"):
+                return Module(name=name, origin=f"{base}/__init__{suffix}", locations=(base,))
+    for suffix in (*extensions, *_MODULE_SUFFIXES):
+        if _is(files, f"{base}{suffix}", "file"):
+            return Module(name=name, origin=f"{base}{suffix}")
+    return Module(name=name, locations=(base,)) if is_directory else None
+
+
+def _extension_suffixes() -> list[str]:
+    from importlib.machinery import EXTENSION_SUFFIXES  # noqa: PLC0415 - seldom needed
+
+    return EXTENSION_SUFFIXES
+
+
+def _is(files: Files, path: str, kind: str) -> bool:
+    try:
+        return files.stat(path).kind == kind
+    except OSError:
+        return False
+
+
+def _from_editable(files: Files, name: str) -> Module | None:
+    """Look into the tables of setuptools' finders for editable installs; they are not called."""
+    for finder in sys.meta_path:
+        home = sys.modules.get(getattr(finder, "__module__", ""))
+        mapping = getattr(home, "MAPPING", None)
+        if isinstance(mapping, dict) and isinstance(place := mapping.get(name), str):
+            base = place.removesuffix("/__init__.py").removesuffix(".py")
+            return _module_at(files, base)
+    return None

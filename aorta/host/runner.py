@@ -1,0 +1,210 @@
+"""Commands: found without a shell, run in a bounded time, told as ``Completed``."""
+
+import errno
+import os
+import re
+import struct
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from aorta.host import child_environ
+from aorta.host.child import Child, Start
+from aorta.host.protocol import Argv, Completed, DeadMountError, Limit, Masked
+from aorta.host.slow import interpreter
+from aorta.model.vocabulary import Outcome
+
+#: Where system tools are that the PATH of a user may lack.
+SYSTEM_DIRECTORIES = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+
+_HEAD_BYTES = 4096
+_MAX_INTERPRETERS = 5
+_ANY_EXECUTE = 0o111
+_PRELOAD_ERROR = re.compile(r"^ERROR: ld\.so: object .* cannot be preloaded.*: ignored\.\n?", re.M)
+
+
+class Files(child_environ.Places, Protocol):
+    """What of a host finds programs."""
+
+    def read_bytes(self, path: str, limit: int) -> bytes:
+        """Return the first bytes of a file."""
+
+
+class _LookupFailure(Exception):
+    """No program was found; carries the answer to the question."""
+
+    def __init__(self, outcome: Outcome, detail: str) -> None:
+        super().__init__(detail)
+        self.outcome = outcome
+        self.detail = detail
+
+
+class Runner:
+    """Runs the commands of one host."""
+
+    def __init__(self, files: Files, environ: Mapping[str, str]) -> None:
+        self._files = files
+        self._path = environ.get("PATH", os.defpath)
+        self._environ = child_environ.ChildEnviron(files, environ)
+        self._lock = threading.Lock()
+        self._children: set[Child] = set()
+        self._closed = False
+
+    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+        """Run a command until it ends or ``timeout`` (seconds, or a movable point in time) comes."""
+        begun = time.monotonic()
+        limit = timeout if isinstance(timeout, Limit) else Limit(begun + timeout)
+        words = [word.value if isinstance(word, Masked) else word for word in argv]
+        try:
+            environ = self._environ.get()
+            program = self._find(words[0] if words else "", path)
+            start = Start(
+                program=program,
+                argv=words,
+                environ=environ,
+                indirect=self._may_hang_in_exec(program),
+            )
+            child = self._start(start)
+        except _LookupFailure as failure:
+            return Completed(
+                outcome=failure.outcome,
+                detail=failure.detail,
+                elapsed_s=time.monotonic() - begun,
+            )
+        return self._complete(child, limit, begun)
+
+    def close(self) -> None:
+        """End all commands. Their ``run`` returns within a moment; later ones do not start."""
+        with self._lock:
+            self._closed = True
+            children = list(self._children)
+        for child in children:
+            child.cancel()
+
+    def _start(self, start: Start) -> Child:
+        try:
+            child = Child(start)
+        except (OSError, ValueError) as error:
+            raise _LookupFailure(*_start_failure(error)) from None
+        with self._lock:
+            self._children.add(child)
+            if self._closed:
+                child.cancelled = True
+        return child
+
+    def _complete(self, child: Child, limit: Limit, begun: float) -> Completed:
+        try:
+            settled = child.follow(limit)
+        finally:
+            with self._lock:
+                self._children.discard(child)
+        outcome, detail = _outcome(child, settled=settled)
+        stderr = child.stderr.data.decode("utf-8", "replace")
+        return Completed(
+            outcome=outcome,
+            exit_code=child.exit_code if child.ended_by_itself and not child.exec_errno else None,
+            stdout=child.stdout.data.decode("utf-8", "replace"),
+            stderr=_PRELOAD_ERROR.sub("", stderr) if "ld.so" in stderr else stderr,
+            elapsed_s=time.monotonic() - begun,
+            truncated=child.stdout.truncated or child.stderr.truncated,
+            detail=detail,
+        )
+
+    def _find(self, name: str, path: Sequence[str]) -> str:
+        """Return the path of the program that ``name`` means. Raises _LookupFailure."""
+        denied, silent = "", dict[str, None]()
+        for candidate in self._candidates(name, path):
+            try:
+                found = self._files.stat(candidate)
+            except DeadMountError as error:
+                silent.setdefault(str(error))
+                continue
+            except PermissionError:
+                denied = denied or candidate
+                continue
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                silent.setdefault(f"{candidate}: {error.strerror}")
+                continue
+            if found.kind == "file" and found.mode & _ANY_EXECUTE:
+                return os.path.join(os.getcwd(), candidate)  # noqa: PTH109, PTH118 - the text as it is
+            denied = denied or candidate
+        if denied:
+            raise _LookupFailure(Outcome.DENIED, f"{denied} can not be executed")
+        where = "" if "/" in name else "not on PATH"
+        raise _LookupFailure(Outcome.NOT_FOUND, "; ".join(filter(None, [where, *silent])))
+
+    def _candidates(self, name: str, path: Sequence[str]) -> Iterator[str]:
+        if not name or "\0" in name:
+            return
+        if "/" in name:
+            yield name
+            return
+        entries = [*self._path.split(":"), *path, *SYSTEM_DIRECTORIES]
+        for entry in dict.fromkeys(filter(None, entries)):
+            yield f"{entry.rstrip('/')}/{name}"
+
+    def _may_hang_in_exec(self, program: str) -> bool:
+        """Tell whether the kernel would touch a slow mount to execute a program.
+
+        Then the thread that starts it, and with it the whole process, would wait for that.
+        """
+        if interpreter() is None or not self._files.slow_points():
+            return False
+        for _ in range(_MAX_INTERPRETERS):
+            if self._files.slow_mount(program) is not None:
+                return True
+            try:
+                program = loader_of(self._files.read_bytes(program, _HEAD_BYTES))
+            except OSError:
+                return False
+            if not program.startswith("/"):
+                return False
+        return False
+
+
+def _start_failure(error: OSError | ValueError) -> tuple[Outcome, str]:
+    code = error.errno if isinstance(error, OSError) else None
+    missing = code in {errno.ENOENT, errno.ENOTDIR, None}
+    text = os.strerror(code) if code else str(error)
+    return (Outcome.NOT_FOUND if missing else Outcome.DENIED), text
+
+
+def _outcome(child: Child, *, settled: bool) -> tuple[Outcome, str]:
+    if child.exec_errno is not None:
+        return _start_failure(OSError(child.exec_errno, ""))
+    if not child.ended_by_itself:
+        detail = "the host was closed" if child.cancelled else ""
+        if settled:
+            return Outcome.TIMED_OUT, detail
+        return Outcome.ABANDONED, detail or "it did not end when it was killed"
+    if child.exit_code is None:
+        return Outcome.EXIT, "its exit status was lost, since this process ignores SIGCHLD"
+    if child.exit_code < 0:
+        return Outcome.SIGNAL, ""
+    return (Outcome.EXIT if child.exit_code else Outcome.OK), ""
+
+
+_PT_INTERP = 3
+
+
+def loader_of(head: bytes) -> str:
+    """Return the program that executes a program, from its first bytes; empty when there is none."""
+    if head.startswith(b"#!"):
+        words = head[2:].split(b"\n", 1)[0].split(maxsplit=1)
+        return os.fsdecode(words[0]) if words else ""
+    if head[:6] != b"\x7fELF\x02\x01":
+        return ""
+    try:
+        (offset,) = struct.unpack_from("<Q", head, 32)
+        size, count = struct.unpack_from("<HH", head, 54)
+        for index in range(count):
+            (kind,) = struct.unpack_from("<I", head, offset + index * size)
+            if kind == _PT_INTERP:
+                begin, length = struct.unpack_from("<Q16xQ", head, offset + index * size + 8)
+                return os.fsdecode(head[begin : begin + length].rstrip(b"\0"))
+    except struct.error:
+        return ""
+    return ""
