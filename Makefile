@@ -1,0 +1,31 @@
+# Two commands: `make probe` takes a first snapshot of this machine, `make test` tests aorta on it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: probe test venv clean
+
+probe: $(VENV)/installed
+	$(BIN)/aorta env probe --extended -o env.json --summary
+
+test: $(VENV)/installed-test
+	@$(BIN)/python tests/parts/system.py
+	$(BIN)/python tests/run.py
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "aorta needs Python 3.10 or newer; this is " + sys.version.split()[0])'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) lacks ensurepip; install it with: apt-get install -y python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install -q -e .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install -q -e '.[test]'
+	@touch $(VENV)/installed $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info
