@@ -1,5 +1,8 @@
 """A host made of dictionaries, for tests and for closed recordings."""
 
+# ruff: noqa: ARG002, D102 - the methods are those of the protocol, which says what they do
+
+import codecs
 import errno
 import hashlib
 import posixpath
@@ -24,6 +27,7 @@ from aorta.model.vocabulary import Outcome
 Content = str | bytes | int | OSError
 Answer = str | bytes | Completed | Mapping[str, Any]
 
+_SUDO = ("sudo", "-n")
 _KINDS = {"c": "char", "b": "block", "p": "fifo", "s": "socket", "f": "file", "d": "dir"}
 
 
@@ -59,15 +63,22 @@ class FakeHost:
     ) -> None:
         self.tree = tree or Tree(_nodes(files or {}, links or {}, dirs, nodes or {}))
         self.commands = {_argv(key): _completed(answer) for key, answer in (commands or {}).items()}
+        self._programs: dict[str, set[str]] = {}
+        for program in {argv[0] for argv in self.commands if "/" in argv[0]}:
+            self._programs.setdefault(posixpath.basename(program), set()).add(program)
         self._env = dict(env or {})
-        self._distributions = {_normal(name): _distribution(name, what) for name, what in (distributions or {}).items()}
+        self._distributions = {
+            _normal(name): _distribution(name, what) for name, what in (distributions or {}).items()
+        }
         self._modules = {name: _module(name, what) for name, what in (modules or {}).items()}
         self.observed = {**_OBSERVED, **(observed or {})}
         self._now = now
         self._clock = 0.0
 
     def read_text(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> str:
-        return self.read_bytes(path, limit).decode("utf-8")
+        """Return the first ``limit`` bytes of a file as text; a character cut by it is left out."""
+        data = self.read_bytes(path, limit)
+        return codecs.getincrementaldecoder("utf-8")().decode(data, final=len(data) < limit)
 
     def read_bytes(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> bytes:
         return self.tree.bytes(path, limit)
@@ -85,10 +96,37 @@ class FakeHost:
         return hashlib.sha256(self.tree.bytes(path, 1 << 40)).hexdigest()
 
     def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
-        """Answer a command by its exact line, or by the same line with its program's directory left out."""
+        """Answer a command by its line.
+
+        A program asked for by name is also found on PATH and in the directories of ``path``, and one asked for
+        by its path under another path of the same file, or by its name. A line recorded as
+        ``sudo -n -E`` answers ``sudo -n`` too.
+        """
         words = shown(argv)
-        found = self.commands.get(words) or self.commands.get((posixpath.basename(words[0]), *words[1:]))
+        found = self._command(words, path)
+        if found is None and words[:2] == _SUDO:
+            found = self._command((*_SUDO, "-E", *words[2:]), path)
         return found or Completed(outcome=Outcome.NOT_FOUND, detail=f"{words[0]} is not on PATH")
+
+    def _command(self, words: tuple[str, ...], path: Sequence[str]) -> Completed | None:
+        program, rest = words[0], words[1:]
+        if words in self.commands:
+            return self.commands[words]
+        name = posixpath.basename(program)
+        where = [*self._env.get("PATH", "").split(":"), *path, "/usr/sbin", "/sbin"]
+        places = [program] if "/" in program else [posixpath.join(place, program) for place in where]
+        for place in places:
+            for known in self._programs.get(name, ()):
+                found = self.commands.get((known, *rest))
+                if found is not None and self._real(known) == self._real(place):
+                    return found
+        return self.commands.get((name, *rest)) if "/" in program else None
+
+    def _real(self, path: str) -> str:
+        try:
+            return self.tree.locate(path)[0]
+        except OSError:
+            return posixpath.normpath(path)
 
     def env(self, name: str) -> str | None:
         return self._env.get(name)
@@ -149,7 +187,9 @@ def _completed(answer: Answer) -> Completed:
     if isinstance(answer, (str, bytes)):
         return Completed(outcome=Outcome.OK, exit_code=0, stdout=_decoded(answer))
     code = answer.get("exit", 0)
-    outcome = answer.get("outcome") or (Outcome.OK if code == 0 else Outcome.SIGNAL if code < 0 else Outcome.EXIT)
+    outcome = answer.get("outcome") or (
+        Outcome.OK if code == 0 else Outcome.SIGNAL if code < 0 else Outcome.EXIT
+    )
     return Completed(
         outcome=Outcome(outcome),
         exit_code=code if outcome in (Outcome.OK, Outcome.EXIT, Outcome.SIGNAL) else None,
@@ -188,7 +228,7 @@ def _nodes(
 
 def _file(path: str, content: Content) -> Node:
     if isinstance(content, (str, bytes)):
-        return Node(kind="file", content=content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
+        return Node(kind="file", content=_encoded(content))
     return _refusing("file", path, content)
 
 
@@ -199,3 +239,7 @@ def _link(path: str, target: str | int | OSError) -> Node:
 def _refusing(kind: str, path: str, why: int | OSError) -> Node:
     error = why if isinstance(why, OSError) else refused(why, path)
     return Node(kind="missing" if error.errno in (errno.EIO, errno.ESTALE) else kind, refusal=error)
+
+
+def _encoded(content: str | bytes) -> bytes:
+    return content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content

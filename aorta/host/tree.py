@@ -11,6 +11,8 @@ import attrs
 from aorta.host.protocol import READ_LIMIT, Entry, Stat
 
 LINK_LIMIT = 40
+NAME_LIMIT = 255
+PATH_LIMIT = 4095
 
 
 @attrs.frozen(kw_only=True)
@@ -50,11 +52,13 @@ class Tree:
 
     def locate(self, path: str, *, follow: bool = True) -> tuple[str, Node]:
         """Return the real path and its node. Raises the OSError that the kernel would."""
-        todo = [part for part in path.split("/") if part][::-1]
+        _check(path)
+        todo = _parts(path)
         at, links = "/", 0
         while todo:
             part = todo.pop()
-            if part == ".":
+            self._check_directory(at, path)
+            if part in ("", "."):
                 continue
             if part == "..":
                 at = posixpath.dirname(at)
@@ -62,10 +66,13 @@ class Tree:
             here = posixpath.join(at, part)
             node = self.nodes.get(here)
             if node is None:
-                code = errno.ENOENT if self.nodes[at].kind == "dir" else errno.ENOTDIR
-                raise refused(code, path)
-            if node.refusal is not None and (todo or node.kind == "link"):
-                raise node.refusal
+                raise refused(
+                    errno.ENOENT if len(os.fsencode(part)) <= NAME_LIMIT else errno.ENAMETOOLONG, path
+                )
+            if node.refusal is not None and (
+                node.kind == "missing" or (node.kind == "link" and (follow or todo))
+            ):
+                raise node.refusal.with_traceback(None)
             if node.kind != "link" or not (follow or todo):
                 at = here
                 continue
@@ -74,27 +81,32 @@ class Tree:
                 raise refused(errno.ELOOP, path)
             if node.target.startswith("/"):
                 at = "/"
-            todo.extend(part for part in node.target.split("/")[::-1] if part)
+            todo.extend(_parts(node.target))
         return at, self.nodes[at]
 
-    def bytes(self, path: str, limit: int = READ_LIMIT) -> bytes:
-        """Return the first bytes of a file."""
-        node = self._open(path)
-        if node.kind == "dir":
-            raise refused(errno.EISDIR, path)
-        return node.content[:limit]
+    def _check_directory(self, at: str, path: str) -> None:
+        node = self.nodes[at]
+        if node.refusal is not None:
+            raise node.refusal.with_traceback(None)
+        if node.kind != "dir":
+            raise refused(errno.ENOTDIR, path)
 
-    def _open(self, path: str) -> Node:
+    def bytes(self, path: str, limit: int = READ_LIMIT) -> bytes:
+        """Return the first bytes of a regular file; nothing else is opened, as on a live host."""
         node = self.locate(path)[1]
         if node.refusal is not None:
-            raise node.refusal
-        return node
+            raise node.refusal.with_traceback(None)
+        if node.kind == "dir":
+            raise refused(errno.EISDIR, path)
+        if node.kind != "file":
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        return node.content[:limit]
 
     def link(self, path: str) -> str:
         """Return the text of a link."""
         node = self.locate(path, follow=False)[1]
         if node.refusal is not None:
-            raise node.refusal
+            raise node.refusal.with_traceback(None)
         if node.kind != "link":
             raise refused(errno.EINVAL, path)
         return node.target
@@ -102,8 +114,6 @@ class Tree:
     def stat(self, path: str, *, follow: bool = True) -> Stat:
         """Return what a path is. A file that refuses to be opened can still be looked at."""
         real, node = self.locate(path, follow=follow)
-        if node.refusal is not None and node.kind == "missing":
-            raise node.refusal
         return Stat(
             kind=node.kind,
             size=len(node.content),
@@ -117,7 +127,7 @@ class Tree:
         """Return the members of a directory."""
         real, node = self.locate(path)
         if node.refusal is not None:
-            raise node.refusal
+            raise node.refusal.with_traceback(None)
         if node.kind != "dir":
             raise refused(errno.ENOTDIR, path)
         return [self._entry(real, name) for name in sorted(self._members.get(real, ()))]
@@ -129,8 +139,25 @@ class Tree:
 
     @staticmethod
     def _inode(path: str) -> int:
-        return int.from_bytes(hashlib.blake2s(path.encode("utf-8", "surrogateescape"), digest_size=6).digest(), "big")
+        return int.from_bytes(
+            hashlib.blake2s(path.encode("utf-8", "surrogateescape"), digest_size=6).digest(), "big"
+        )
 
     def paths(self) -> Iterator[str]:
         """Yield all paths, sorted."""
         yield from sorted(self.nodes)
+
+
+def _check(path: str) -> None:
+    if "\0" in path:
+        raise OSError(errno.EINVAL, "a NUL byte in the path", path)
+    if not path:
+        raise refused(errno.ENOENT, path)
+    if len(os.fsencode(path)) > PATH_LIMIT:
+        raise refused(errno.ENAMETOOLONG, path)
+
+
+def _parts(path: str) -> list[str]:
+    """Return the components, last first. A slash at the end is a component: what is before is a directory."""
+    parts = [part for part in path.split("/") if part]
+    return [*parts, ""][::-1] if parts and path.endswith("/") else parts[::-1]

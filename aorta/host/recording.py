@@ -1,0 +1,267 @@
+"""``RecordingHost``: writes down what a host was asked and what it answered, each access once.
+
+A recording is a JSON-Lines file. The first line says what it is, every other line is one access:
+its question (``op`` and ``path``, ``argv`` or ``name``) and its answer, or ``errno`` or ``error``
+where it failed. Secrets are taken out before anything is written.
+"""
+
+# ruff: noqa: D102 - the methods are those of the protocol, which says what they do
+
+import base64
+import errno
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+import attrs
+
+from aorta import __version__
+from aorta.host.protocol import (
+    READ_LIMIT,
+    Argv,
+    Completed,
+    DeadMountError,
+    Distribution,
+    Entry,
+    Host,
+    Limit,
+    Masked,
+    Module,
+    NotRecordedError,
+    Stat,
+)
+from aorta.host.redaction import Redaction, secrets_of
+
+T = TypeVar("T")
+
+#: The number of the format. A reader refuses a higher one.
+RECORDING = 1
+
+#: What is missing was never asked (``accesses``), or was not there (``closed``).
+WORLDS = ("accesses", "closed")
+
+
+class Sink(Protocol):
+    """Where lines go: an open text file."""
+
+    def write(self, text: str, /) -> object:
+        """Take one line."""
+
+    def flush(self) -> object:
+        """Hand on what was taken."""
+
+
+def header(world: str, created: str) -> dict[str, Any]:
+    """Return the first line of a recording; ``created`` is UTC, ``YYYY-MM-DDTHH:MM:SSZ``."""
+    return {
+        "recording": RECORDING,
+        "aorta": __version__,
+        "created": created,
+        "world": world,
+        "redacted": True,
+    }
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """Return how an access failed, as its line says it."""
+    told: dict[str, Any] = {}
+    if isinstance(error, OSError) and error.errno is not None:
+        told["errno"] = errno.errorcode.get(error.errno, str(error.errno))
+        if error.strerror and error.strerror != os.strerror(error.errno):
+            told["error"] = error.strerror
+    else:
+        reason = error.reason if isinstance(error, UnicodeError) and hasattr(error, "reason") else str(error)
+        told |= {"error": reason, "type": type(error).__name__}
+    if isinstance(error, DeadMountError):
+        told |= {"type": "DeadMountError", "mount": error.mount}
+    if getattr(error, "not_asked", False):
+        told["not_asked"] = True
+    return told
+
+
+def filled(value: Stat | Entry | Distribution | Module) -> dict[str, Any]:
+    """Return the fields of an attrs object that are not at their defaults."""
+    fields = attrs.fields_dict(type(value))
+    every = attrs.asdict(value)
+    return {name: item for name, item in every.items() if item != fields[name].default}
+
+
+class RecordingHost:
+    """A host that passes every question on to ``host`` and writes the answer to ``sink``.
+
+    A later answer replaces an earlier one of the same question only when it tells more: a success
+    after a failure, or more of a file. ``broken`` is the error that ended the writing, if any; the
+    questions are still answered then. ``sink`` stays the caller's to close.
+    """
+
+    def __init__(self, host: Host, sink: Sink) -> None:
+        self.kind = host.kind
+        self.broken: Exception | None = None
+        self._host = host
+        self._sink = sink
+        self._lock = threading.RLock()
+        self._told: dict[str, int] = {}
+        environ = {name: host.env(name) or "" for name in host.env_names()}
+        self._redaction = Redaction(secrets_of(environ))
+        self._write(header("accesses", host.now()))
+
+    def read_text(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> str:
+        return self._asked(
+            {"op": "read", "path": path},
+            lambda: self._host.read_text(path, limit, timeout=timeout),
+            lambda text: {"text": text},
+            len,
+        )
+
+    def read_bytes(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> bytes:
+        return self._asked(
+            {"op": "bytes", "path": path},
+            lambda: self._host.read_bytes(path, limit, timeout=timeout),
+            lambda data: {"b64": base64.b64encode(self._redaction.data(data)).decode("ascii")},
+            len,
+        )
+
+    def link(self, path: str, *, timeout: float | None = None) -> str:
+        return self._asked(
+            {"op": "link", "path": path},
+            lambda: self._host.link(path, timeout=timeout),
+            lambda target: {"target": target},
+        )
+
+    def stat(self, path: str, *, timeout: float | None = None, follow: bool = True) -> Stat:
+        question = {"op": "stat", "path": path} | ({} if follow else {"follow": False})
+        return self._asked(
+            question,
+            lambda: self._host.stat(path, timeout=timeout, follow=follow),
+            filled,
+        )
+
+    def scan(self, path: str, *, timeout: float | None = None) -> list[Entry]:
+        return self._asked(
+            {"op": "scan", "path": path},
+            lambda: self._host.scan(path, timeout=timeout),
+            lambda entries: {"entries": [filled(entry) for entry in entries]},
+        )
+
+    def sha256(self, path: str, *, timeout: float | None = None) -> str:
+        return self._asked(
+            {"op": "sha256", "path": path},
+            lambda: self._host.sha256(path, timeout=timeout),
+            lambda digest: {"hex": digest},
+        )
+
+    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+        for word in argv:
+            if isinstance(word, Masked):
+                # A tool may well print what it was given.
+                self._redaction.learn(word.value)
+        return self._asked(
+            {"op": "run", "argv": list(self._redaction.words(argv))},
+            lambda: self._host.run(argv, timeout=timeout, path=path),
+            _completed,
+        )
+
+    def env(self, name: str) -> str | None:
+        return self._asked(
+            {"op": "env", "name": name},
+            lambda: self._host.env(name),
+            lambda value: {"value": self._redaction.value(value, name)},
+        )
+
+    def env_names(self, prefix: str = "") -> list[str]:
+        return self._asked(
+            {"op": "env", "prefix": prefix},
+            lambda: self._host.env_names(prefix),
+            lambda names: {"names": names},
+        )
+
+    def distribution(self, name: str) -> Distribution | None:
+        return self._asked({"op": "dist", "name": name}, lambda: self._host.distribution(name), _found)
+
+    def module(self, name: str) -> Module | None:
+        return self._asked({"op": "module", "name": name}, lambda: self._host.module(name), _found)
+
+    def now(self) -> str:
+        return self._asked({"op": "clock"}, self._host.now, lambda now: {"now": now})
+
+    def monotonic(self) -> float:
+        return self._host.monotonic()
+
+    def observe(self, key: str, function: Callable[[], Any]) -> Any:
+        return self._asked(
+            {"op": "observe", "name": key},
+            lambda: self._host.observe(key, function),
+            lambda value: {"value": value},
+        )
+
+    def dead_mounts(self) -> list[str]:
+        return self._host.dead_mounts()
+
+    def close(self) -> None:
+        self._host.close()
+
+    def _asked(
+        self,
+        question: dict[str, Any],
+        ask: Callable[[], T],
+        told: Callable[[T], dict[str, Any]],
+        weight: Callable[[T], int] = lambda _: 0,
+    ) -> T:
+        try:
+            answer = ask()
+        except NotRecordedError:
+            raise
+        except Exception as error:
+            self._note(question, failure(error), -1)
+            raise
+        self._note(question, told(answer), weight(answer))
+        return answer
+
+    def _note(self, question: dict[str, Any], answer: dict[str, Any], weight: int) -> None:
+        key = json.dumps(question)
+        with self._lock:
+            if weight <= self._told.get(key, -2):
+                return
+            self._told[key] = weight
+            try:
+                self._write(clean({**question, **answer}, self._redaction))
+            except (TypeError, ValueError) as error:
+                # Not a JSON value: the question was asked, its answer can not be written.
+                self._write(clean({**question, **failure(error)}, self._redaction))
+
+    def _write(self, line: dict[str, Any]) -> None:
+        text = json.dumps(line, allow_nan=False) + "\n"
+        with self._lock:
+            if self.broken is not None:
+                return
+            try:
+                self._sink.write(text)
+                self._sink.flush()
+            except (OSError, ValueError) as error:
+                self.broken = error
+
+
+def clean(access: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
+    """Return an access as it may be written down; bytes and variables are redacted by their makers."""
+    kept = {"op", "b64", "argv"}
+    return {key: item if key in kept else redaction.value(item) for key, item in access.items()}
+
+
+def _completed(done: Completed) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "outcome": str(done.outcome),
+        "exit": done.exit_code,
+        "out": done.stdout,
+        "err": done.stderr,
+        "elapsed_s": round(done.elapsed_s, 4),
+        "truncated": done.truncated,
+        "detail": done.detail,
+    }
+    always = ("outcome", "exit", "out", "err")
+    return {name: value for name, value in told.items() if name in always or value}
+
+
+def _found(found: Distribution | Module | None) -> dict[str, Any]:
+    return {"found": None if found is None else filled(found)}
