@@ -1,0 +1,1 @@
+"""The built-in collectors, one file a section."""
