@@ -5,8 +5,6 @@ its question (``op`` and ``path``, ``argv`` or ``name``) and its answer, or ``er
 where it failed. Secrets are taken out before anything is written.
 """
 
-# ruff: noqa: D102 - the methods are those of the protocol, which says what they do
-
 import base64
 import errno
 import json
@@ -93,14 +91,16 @@ class RecordingHost:
 
     A later answer replaces an earlier one of the same question only when it tells more: a success
     after a failure, or more of a file. ``broken`` is the error that ended the writing, if any; the
-    questions are still answered then. ``sink`` stays the caller's to close.
+    questions are still answered then. ``sink`` is an open text file, which stays the caller's to
+    close, or the path of a file to make.
     """
 
-    def __init__(self, host: Host, sink: Sink) -> None:
+    def __init__(self, host: Host, sink: Sink | str | os.PathLike[str]) -> None:
         self.kind = host.kind
         self.broken: Exception | None = None
         self._host = host
-        self._sink = sink
+        self._file = open(sink, "w", encoding="utf-8") if isinstance(sink, (str, os.PathLike)) else None  # noqa: SIM115 - open until close()
+        self._sink: Sink = self._file or sink  # type: ignore[assignment]
         self._lock = threading.RLock()
         self._told: dict[str, int] = {}
         environ = {name: host.env(name) or "" for name in host.env_names()}
@@ -201,6 +201,8 @@ class RecordingHost:
 
     def close(self) -> None:
         self._host.close()
+        if self._file is not None:
+            self._file.close()
 
     def _asked(
         self,
