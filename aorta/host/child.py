@@ -1,8 +1,10 @@
 """One child process of a command: started in a session of its own, read, and ended for certain."""
 
 import contextlib
+import errno
 import math
 import os
+import re
 import select
 import signal
 import subprocess
@@ -23,12 +25,13 @@ _STEP_S = 0.05
 _SHORT_STEP_S = 0.001
 _READ_BYTES = 1 << 16
 
-#: Runs ``argv[4]`` with the words after it. Tells ``E<errno>`` through the pipe when it can not be
-#: executed and, when it supervises, ``S<exit code>`` when it ended.
+#: Runs ``argv[3]`` as the words after it. Tells ``R`` through the pipe before that, ``E<errno>`` when
+#: it can not be executed and, when it supervises, ``S<exit code>`` when it ended.
 _TRAMPOLINE = """
 import os, signal, sys
 fd, supervise, program, argv = int(sys.argv[1]), sys.argv[2] == "1", sys.argv[3], sys.argv[4:]
 os.set_inheritable(fd, False)
+os.write(fd, b"R")
 for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
     signal.signal(number, signal.SIG_DFL)
 if pid := os.fork() if supervise else 0:
@@ -41,6 +44,9 @@ else:
         os.write(fd, b"E%d" % error.errno)
 os._exit(0)
 """
+
+
+_REPORT = re.compile(rb"R(?:E(?P<errno>\d+))?(?:S(?P<status>-?\d+))?")
 
 
 class Stream:
@@ -96,10 +102,8 @@ class Child:
             self._process = self._start_indirect(start, launcher)
         else:
             self._process = _popen(start.argv, start.environ, program=start.program)
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self.stdout = Stream(self._process.stdout.fileno())
-        self.stderr = Stream(self._process.stderr.fileno())
+        pipes = [pipe for pipe in (self._process.stdout, self._process.stderr) if pipe is not None]
+        self.stdout, self.stderr = (Stream(pipe.fileno()) for pipe in pipes)
         self._streams = [self.stdout, self.stderr, *([self._report] if self._report else [])]
         self._poll = select.poll()
         for stream in self._streams:
@@ -135,13 +139,15 @@ class Child:
 
     def _done(self, limit: Limit) -> bool:
         now = time.monotonic()
-        if not self.ended_by_itself and self._has_ended():
-            self.ended_by_itself, self._ended_at = True, now
         if not self.ended_by_itself:
-            return self.cancelled or now >= limit.until
-        return not self._is_heard() or now > self._ended_at + _GRACE_S
+            if self.cancelled:
+                return True
+            if not self._has_ended():
+                return now >= limit.until
+            self.ended_by_itself, self._ended_at = True, now
+        return not self._is_open() or now > self._ended_at + _GRACE_S
 
-    def _is_heard(self) -> bool:
+    def _is_open(self) -> bool:
         """Tell whether anything may still come."""
         return any(stream.open for stream in self._streams)
 
@@ -163,7 +169,7 @@ class Child:
 
     def _pump(self, wait_s: float) -> None:
         """Take what comes within ``wait_s``, or wait a moment where nothing more can come."""
-        if not self._is_heard():
+        if not self._is_open():
             time.sleep(_SHORT_STEP_S)
             return
         for fd, _ in self._poll.poll(wait_s * 1000):
@@ -179,7 +185,7 @@ class Child:
     def _settle(self, wait_s: float) -> bool:
         until = time.monotonic() + wait_s
         while True:
-            if self._has_ended() and not self._is_heard():
+            if self._has_ended() and not self._is_open():
                 return True
             if time.monotonic() >= until:
                 return False
@@ -197,11 +203,13 @@ class Child:
         if self._report is None:
             return
         os.close(self._report.fd)
-        kind, number = self._report.data[:1], self._report.data[1:]
-        if kind == b"E":
-            self.exec_errno = int(number)
+        report = _REPORT.match(self._report.data)
+        if report is not None and report["errno"]:
+            self.exec_errno = int(report["errno"])
+        elif report is None and self.ended_by_itself:
+            self.exec_errno = errno.EIO
         elif self._supervised:
-            self.exit_code = int(number) if kind == b"S" else None
+            self.exit_code = int(report["status"]) if report and report["status"] else None
 
     def cancel(self) -> None:
         """End the child from another thread; ``follow`` then returns soon."""

@@ -11,7 +11,10 @@ from typing import Protocol
 
 from aorta.host.protocol import Stat
 
-_PLACES = ("PATH", "HOME", "ROOT", "DIR", "LD_PRELOAD", "LD_AUDIT")
+#: How the names of variables end whose places are looked at before the first child starts.
+_PLACES = ("PATH", "HOME", "ROOT", "DIR", "LIB", "ENV", "LD_PRELOAD", "LD_AUDIT")
+#: LANGUAGE overrides LC_ALL for messages; the others are wrong for a child that starts in "/".
+_DROPPED = ("LANGUAGE", "PWD", "OLDPWD")
 _SEPARATORS = re.compile(r"[: ]")
 
 
@@ -37,7 +40,8 @@ class ChildEnviron:
     def __init__(self, places: Places, environ: Mapping[str, str]) -> None:
         self._places = places
         self._environ = {**environ, "LC_ALL": "C.UTF-8"}
-        self._environ.pop("LANGUAGE", None)
+        for name in _DROPPED:
+            self._environ.pop(name, None)
         self._lock = threading.Lock()
         self._asked = False
 
@@ -87,10 +91,14 @@ class ChildEnviron:
             thread.join()
 
     def _ask(self, entries: list[str]) -> None:
-        for entry in entries:
-            try:
-                self._places.stat(entry)
-            except TimeoutError:
-                return
-            except OSError:
-                continue
+        # One silence is enough: the others lie on the same mount.
+        all(self._answers(entry) for entry in entries)
+
+    def _answers(self, entry: str) -> bool:
+        try:
+            self._places.stat(entry)
+        except TimeoutError:
+            return False
+        except OSError:
+            return True
+        return True

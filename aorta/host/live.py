@@ -44,8 +44,7 @@ class LiveHost:
         self._environ = {name: value for name, value in merged.items() if value is not None}
         self._slow_limit_s = slow_limit_s
         self._lock = threading.Lock()
-        self._table: MountTable | None = None
-        self._slow: SlowFiles | None = None
+        self._seen: tuple[MountTable, SlowFiles] | None = None
         self._directories: dict[str, str] = {}
         self._runner = Runner(self, self._environ)
         self._packages = packages.Packages(self)
@@ -106,34 +105,35 @@ class LiveHost:
         """Return seconds of a clock that only goes forward."""
         return time.monotonic()
 
-    def observe(self, key: str, function: Callable[[], Any]) -> Any:  # noqa: ARG002 - recorders need the key
+    def observe(self, key: str, function: Callable[[], Any]) -> Any:
         """Return what ``function`` says of this process."""
         return function()
 
     def dead_mounts(self) -> list[str]:
         """Return the mount points that did not answer so far."""
-        return self._slow.dead() if self._slow else []
+        return self._seen[1].dead() if self._seen else []
 
     def close(self) -> None:
         """End every command and helper process that is still there, in a second or so."""
         self._runner.close()
-        if self._slow is not None:
-            self._slow.close()
+        if self._seen:
+            self._seen[1].close()
 
     def slow_points(self) -> list[str]:
         """Return the mount points that may hang."""
-        return list(self._mounts().slow)
+        return list(self._mounts.slow)
 
     def slow_mount(self, path: str) -> str | None:
         """Return the mount point that a path would have to be asked of a helper for, or None."""
-        if not self._mounts().slow:
+        if not self._mounts.slow:
             return None
         return self._route(_absolute(path), follow=True)[1]
 
     def _ask(self, op: str, path: str, timeout: float | None, **extra: Any) -> Any:
         where = _absolute(path)
         request = {"op": op, "path": where, "follow": True, **extra}
-        if not self._mounts().slow:
+        table, slow_files = self._seen or self._look()
+        if not table.slow:
             return slow_helper.perform(request, where, _nowhere, _ticker(path, timeout))
         until = None if timeout is None else time.monotonic() + timeout
         for _ in range(_MAX_MOVES):
@@ -141,10 +141,9 @@ class LiveHost:
             if mount is None:
                 request["path"] = where
                 return slow_helper.perform(request, real, self._is_slow, _ticker(path, timeout))
-            assert self._slow is not None
             request["path"] = real
             left = None if until is None else until - time.monotonic()
-            reply = self._slow.ask(mount, request, left)
+            reply = slow_files.ask(mount, request, left)
             if "moved" not in reply:
                 return binascii.a2b_base64(reply["base64"]) if op == "read" else reply["value"]
             where = reply["moved"]
@@ -170,22 +169,22 @@ class LiveHost:
         # Only without ".." does the longest mount point in the text hold the path.
         parts = path.split("/")
         prefix = "/".join(parts[: parts.index("..")]) if ".." in parts else path
-        return path, self._mounts().slow_holder(os.path.normpath(prefix))
+        return path, self._mounts.slow_holder(os.path.normpath(prefix))
 
     def _is_slow(self, path: str) -> bool:
-        return path in self._mounts().slow
+        return path in self._mounts.slow
 
+    @property
     def _mounts(self) -> MountTable:
-        table = self._table
-        if table is None:
-            with self._lock:
-                table = self._table
-                if table is None:
-                    table = _read_mounts()
-                    if table.slow:
-                        self._slow = SlowFiles(table.slow, self._helper_environ(table), self._slow_limit_s)
-                    self._table = table
-        return table
+        return (self._seen or self._look())[0]
+
+    def _look(self) -> tuple[MountTable, SlowFiles]:
+        with self._lock:
+            if self._seen is None:
+                table = _read_mounts()
+                environ = self._helper_environ(table)
+                self._seen = table, SlowFiles(table.slow, environ, self._slow_limit_s)
+        return self._seen
 
     def _helper_environ(self, table: MountTable) -> dict[str, str]:
         """Return an environment in which an interpreter starts without touching a slow mount."""
@@ -202,7 +201,7 @@ class LiveHost:
 def _absolute(path: str) -> str:
     if "\0" in path:
         raise OSError(errno.EINVAL, "a NUL byte in the path", path)
-    return path if path.startswith("/") else f"{os.getcwd()}/{path}"  # noqa: PTH109
+    return path if path.startswith("/") else f"{os.getcwd()}/{path}"
 
 
 def _nowhere(_path: str) -> bool:

@@ -1,5 +1,6 @@
 """Installed distributions and modules, found without importing anything and through the host."""
 
+import os
 import re
 import sys
 import threading
@@ -62,7 +63,7 @@ class Packages:
 
 
 def _search_path() -> list[str]:
-    entries = [entry or "." for entry in sys.path if isinstance(entry, str)]
+    entries = (os.path.abspath(entry) for entry in sys.path if isinstance(entry, str))
     return list(dict.fromkeys(entries))
 
 
@@ -137,7 +138,7 @@ def _text(files: Files, path: str) -> str | None:
 def _headers(text: str) -> dict[str, str]:
     """Return the one-line headers of a metadata text by lower-case name; the first of each counts."""
     headers: dict[str, str] = {}
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if not line.strip():
             break
         key, colon, value = line.partition(":")
@@ -147,15 +148,9 @@ def _headers(text: str) -> dict[str, str]:
 
 
 def _zipped_distributions(files: Files, entry: str, wanted: str) -> Iterator[Distribution]:
-    if files.slow_mount(entry) is not None:
+    if files.slow_mount(entry) is not None or not _is(files, entry, "file"):
         return
-    try:
-        is_file = files.stat(entry).kind == "file"
-    except OSError:
-        return
-    if not is_file:
-        return
-    import importlib.metadata  # noqa: PLC0415 - slow to import, and seldom needed
+    import importlib.metadata
 
     for found in importlib.metadata.distributions(name=wanted, path=[entry]):
         headers = _headers(found.read_text("METADATA") or found.read_text("PKG-INFO") or "")
@@ -183,11 +178,11 @@ def find_module(files: Files, search_path: Sequence[str], name: str) -> Module |
 
 def _from_import_system(name: str) -> tuple[bool, Module | None]:
     """Return whether the import system gave an answer, and the answer."""
-    import importlib.util  # noqa: PLC0415 - seldom needed
+    import importlib.util
 
     try:
         spec = importlib.util.find_spec(name)
-    except Exception:  # noqa: BLE001 - finders of others may raise anything
+    except Exception:
         return False, None
     return True, None if spec is None else _from_spec(name, spec)
 
@@ -207,7 +202,7 @@ def _from_directories(files: Files, search_path: Sequence[str], name: str) -> Mo
     namespace = []
     for entry in search_path:
         base = f"{entry.rstrip('/')}/{name}"
-        found = _module_at(files, base)
+        found = _module_at(files, base) or _module_in_file(files, entry, name)
         if found is None:
             continue
         if found.origin is not None:
@@ -231,8 +226,18 @@ def _module_at(files: Files, base: str) -> Module | None:
     return Module(name=name, locations=(base,)) if is_directory else None
 
 
+def _module_in_file(files: Files, entry: str, name: str) -> Module | None:
+    """Return a module of a zip file on the search path; of local files only."""
+    if files.slow_mount(entry) is not None or not _is(files, entry, "file"):
+        return None
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec(name, [entry])
+    return None if spec is None else _from_spec(name, spec)
+
+
 def _extension_suffixes() -> list[str]:
-    from importlib.machinery import EXTENSION_SUFFIXES  # noqa: PLC0415 - seldom needed
+    from importlib.machinery import EXTENSION_SUFFIXES
 
     return EXTENSION_SUFFIXES
 

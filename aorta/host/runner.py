@@ -21,7 +21,7 @@ SYSTEM_DIRECTORIES = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 _HEAD_BYTES = 4096
 _MAX_INTERPRETERS = 5
 _ANY_EXECUTE = 0o111
-_PRELOAD_ERROR = re.compile(r"^ERROR: ld\.so: object .* cannot be preloaded.*: ignored\.\n?", re.M)
+_PRELOAD_ERROR = re.compile(r"^ERROR: ld\.so: object .* cannot be preloaded.*: ignored\.\n?", re.MULTILINE)
 
 
 class Files(child_environ.Places, Protocol):
@@ -31,8 +31,8 @@ class Files(child_environ.Places, Protocol):
         """Return the first bytes of a file."""
 
 
-class _LookupFailure(Exception):
-    """No program was found; carries the answer to the question."""
+class _NotStarted(Exception):  # noqa: N818 - it ends no more than a search
+    """No program was started; carries the outcome and why."""
 
     def __init__(self, outcome: Outcome, detail: str) -> None:
         super().__init__(detail)
@@ -65,8 +65,8 @@ class Runner:
                 environ=environ,
                 indirect=self._may_hang_in_exec(program),
             )
-            child = self._start(start)
-        except _LookupFailure as failure:
+            child = self._start(start, limit)
+        except _NotStarted as failure:
             return Completed(
                 outcome=failure.outcome,
                 detail=failure.detail,
@@ -82,11 +82,15 @@ class Runner:
         for child in children:
             child.cancel()
 
-    def _start(self, start: Start) -> Child:
+    def _start(self, start: Start, limit: Limit) -> Child:
+        if self._closed:
+            raise _NotStarted(Outcome.TIMED_OUT, "the host was closed")
+        if time.monotonic() >= limit.until:
+            raise _NotStarted(Outcome.TIMED_OUT, "its time was over before it was started")
         try:
             child = Child(start)
         except (OSError, ValueError) as error:
-            raise _LookupFailure(*_start_failure(error)) from None
+            raise _NotStarted(*_start_failure(error)) from None
         with self._lock:
             self._children.add(child)
             if self._closed:
@@ -112,7 +116,7 @@ class Runner:
         )
 
     def _find(self, name: str, path: Sequence[str]) -> str:
-        """Return the path of the program that ``name`` means. Raises _LookupFailure."""
+        """Return the path of the program that ``name`` means. Raises _NotStarted."""
         denied, silent = "", dict[str, None]()
         for candidate in self._candidates(name, path):
             try:
@@ -129,12 +133,12 @@ class Runner:
                 silent.setdefault(f"{candidate}: {error.strerror}")
                 continue
             if found.kind == "file" and found.mode & _ANY_EXECUTE:
-                return os.path.join(os.getcwd(), candidate)  # noqa: PTH109, PTH118 - the text as it is
+                return candidate if candidate.startswith("/") else f"{os.getcwd()}/{candidate}"
             denied = denied or candidate
         if denied:
-            raise _LookupFailure(Outcome.DENIED, f"{denied} can not be executed")
+            raise _NotStarted(Outcome.DENIED, f"{denied} can not be executed")
         where = "" if "/" in name else "not on PATH"
-        raise _LookupFailure(Outcome.NOT_FOUND, "; ".join(filter(None, [where, *silent])))
+        raise _NotStarted(Outcome.NOT_FOUND, "; ".join(filter(None, [where, *silent])))
 
     def _candidates(self, name: str, path: Sequence[str]) -> Iterator[str]:
         if not name or "\0" in name:
@@ -181,7 +185,10 @@ def _outcome(child: Child, *, settled: bool) -> tuple[Outcome, str]:
             return Outcome.TIMED_OUT, detail
         return Outcome.ABANDONED, detail or "it did not end when it was killed"
     if child.exit_code is None:
-        return Outcome.EXIT, "its exit status was lost, since this process ignores SIGCHLD"
+        return (
+            Outcome.EXIT,
+            "its exit status was lost, since this process ignores SIGCHLD or reaps all children",
+        )
     if child.exit_code < 0:
         return Outcome.SIGNAL, ""
     return (Outcome.EXIT if child.exit_code else Outcome.OK), ""

@@ -4,7 +4,6 @@ A thread that waits for a dead file system can not be ended, and its process not
 waiting is left to a process that may be lost: it is killed and forgotten when it stays silent.
 """
 
-import contextlib
 import errno
 import functools
 import json
@@ -16,8 +15,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import IO, Any, cast
 
 from aorta.host import slow_helper
 from aorta.host.protocol import DeadMountError
@@ -27,7 +26,7 @@ _EVIDENCE_S = 0.25
 _READ_BYTES = 1 << 16
 _STILL_MS = 5
 _CLOSE_S = 0.5
-_START_S = 1.0
+_START_S = 3.0
 
 
 class NotAskedError(OSError):
@@ -60,17 +59,38 @@ def kill_group(pid: int) -> bool:
 
 
 class Graveyard:
-    """Processes that were killed and did not end in time. They are reaped when they have ended."""
+    """Processes that were killed and may not have ended; they are reaped when they have."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._pids: set[int] = set()
 
     def add(self, process: subprocess.Popen[bytes]) -> None:
-        """Take over a killed process, and forget those that have ended."""
+        """Take over a killed process, and reap those that have ended."""
         with self._lock:
-            self._processes.append(process)
-            self._processes = [one for one in self._processes if one.poll() is None]
+            if process.poll() is None:
+                self._pids.add(process.pid)
+                # Its object would otherwise complain, at its own end, of a process still there.
+                process.returncode = -signal.SIGKILL
+        self.settle(frozenset(), 0)
+
+    def settle(self, pids: Collection[int], seconds: float) -> None:
+        """Wait until the processes ``pids`` have ended, ``seconds`` at most."""
+        until = time.monotonic() + seconds
+        while True:
+            with self._lock:
+                self._pids = {pid for pid in self._pids if not _reap(pid)}
+                left = self._pids.intersection(pids)
+            if not left or time.monotonic() >= until:
+                return
+            time.sleep(_STILL_MS / 1000)
+
+
+def _reap(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True
 
 
 GRAVEYARD = Graveyard()
@@ -98,9 +118,9 @@ class Helper:
             start_new_session=True,
             bufsize=0,
         )
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._requests, self._replies = self._process.stdin, self._process.stdout
+        self.pid = self._process.pid
+        self._requests = cast("IO[bytes]", self._process.stdin)
+        self._replies = cast("IO[bytes]", self._process.stdout)
         self._poll = select.poll()
         self._poll.register(self._replies, select.POLLIN)
         self._buffer = b""
@@ -138,12 +158,7 @@ class Helper:
 
     def signal(self) -> None:
         """Kill the process, so that whoever waits for a reply sees the end."""
-        kill_group(self._process.pid)
-
-    def wait(self, seconds: float) -> None:
-        """Wait until the process has ended, ``seconds`` at most."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(max(seconds, 0.0))
+        kill_group(self.pid)
 
     def kill(self) -> None:
         """End the process without waiting for it."""
@@ -216,7 +231,7 @@ class SlowFiles:
         if mount in self._dead:
             raise DeadMountError(mount, path)
         if not lane.queue.acquire(timeout=wait):
-            raise timed_out(path)
+            raise DeadMountError(mount, path) if mount in self._dead else timed_out(path)
         try:
             return self._exchange(lane, mount, request, deadline)
         finally:
@@ -228,7 +243,7 @@ class SlowFiles:
             raise NotAskedError(path, self._broken)
         if mount in self._dead:
             raise DeadMountError(mount, path)
-        if self._closed:
+        if self._closed or time.monotonic() >= deadline:
             raise timed_out(path)
         try:
             reply = lane.exchange(request, self._limit_s, deadline)
@@ -255,7 +270,7 @@ class SlowFiles:
             return self._lanes[key]
 
     def _start(self, mount: str, deadline: float) -> Helper:
-        program, source = interpreter(), _helper_source()
+        program, source = interpreter(), helper_source()
         if program is None or source is None:
             raise _NoHelperError("no Python interpreter can be started")
         inner = [point for point in self._points if point.startswith(mount + "/")]
@@ -287,12 +302,10 @@ class SlowFiles:
             elif (helper := lane.helper) is not None:
                 # Its asker sees the end of the replies and cleans up.
                 helper.signal()
-        until = time.monotonic() + _CLOSE_S
-        for helper in killed:
-            helper.wait(until - time.monotonic())
+        GRAVEYARD.settle([helper.pid for helper in killed], _CLOSE_S)
 
 
-def _helper_source() -> str | None:
+def helper_source() -> str | None:
     """Return the text of the helper, also from a zip file; None where only its byte code is there."""
     loader = slow_helper.__loader__
     get_source = getattr(loader, "get_source", None)

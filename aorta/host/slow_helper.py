@@ -7,7 +7,6 @@ imported here. The process reads one JSON request a line and answers each by one
 
 import binascii
 import errno
-import hashlib
 import json
 import os
 import stat as modes
@@ -75,7 +74,10 @@ def walk(base: str, rest: str, foreign: Foreign, *, follow: bool = True) -> tupl
 def _open_regular(path: str) -> tuple[int, int]:
     """Return the descriptor and the size of a regular file."""
     # The look before opening matters: opening a device or a FIFO can block or do something.
-    if modes.S_ISREG(os.stat(path).st_mode):
+    mode = os.stat(path).st_mode
+    if modes.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if modes.S_ISREG(mode):
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         found = os.fstat(fd)
         if modes.S_ISREG(found.st_mode):
@@ -102,6 +104,8 @@ def read(path: str, limit: int) -> bytes:
 
 def sha256(path: str, tick: Callable[[], None]) -> str:
     """Return the hexadecimal digest of a regular file; ``tick`` is called between chunks."""
+    import hashlib
+
     digest, buffer = hashlib.sha256(), bytearray(CHUNK)
     view, (fd, _) = memoryview(buffer), _open_regular(path)
     with open(fd, "rb", buffering=0) as file:

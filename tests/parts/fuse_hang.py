@@ -17,7 +17,10 @@ import mfusepy
 SCRIPT = b"#!/bin/sh\necho from the mount; exit 7\n"
 FILES = {"/ok": 0o644, "/bin/tool": 0o755, "/bin/plain": 0o644, "/hangread": 0o755}
 LINKS = {"/out": "/etc/hostname", "/inner": "ok"}
-DIRECTORIES = {"/": ["ok", "bin", "hang", "hangread", *(name[1:] for name in LINKS)], "/bin": ["tool", "plain"]}
+DIRECTORIES = {
+    "/": ["ok", "bin", "hang", "hangread", *(name[1:] for name in LINKS)],
+    "/bin": ["tool", "plain"],
+}
 
 
 class Hanging(mfusepy.Operations):
