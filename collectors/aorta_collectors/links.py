@@ -33,7 +33,9 @@ def resolve(ctx: Context, path: str) -> Answer[str]:
             return target
         links += 1
         if links > LINK_LIMIT:
-            return Answer(kind=ReasonKind.FAILED, subject=path, detail=f"{path}: more than {LINK_LIMIT} links")
+            return Answer(
+                kind=ReasonKind.FAILED, subject=path, detail=f"{path}: more than {LINK_LIMIT} links"
+            )
         if target.value.startswith("/"):
             at = "/"
         todo.extend(part for part in target.value.split("/")[::-1] if part not in ("", "."))
@@ -48,5 +50,7 @@ def absolute(ctx: Context, path: str) -> Answer[str]:
     if here.value is None:
         return Answer(kind=here.kind, subject=path, detail=f"{path} is relative, and {here.detail}")
     if here.value.endswith(" (deleted)"):
-        return Answer(kind=ReasonKind.ABSENT, subject=path, detail=f"{path} is relative to a deleted directory")
+        return Answer(
+            kind=ReasonKind.ABSENT, subject=path, detail=f"{path} is relative to a deleted directory"
+        )
     return Answer(value=posixpath.normpath(posixpath.join(here.value, path)), subject=path)

@@ -153,7 +153,11 @@ def look_at_distribution(ctx: Context, root: str = "/usr") -> Answer[Tree]:
         return Answer(kind=sign.kind, subject=sign.subject, detail=sign.detail)
     machine = ctx.observe("uname").value or {}
     triplet = f"{machine.get('machine', 'x86_64')}-linux-gnu"
-    places = [posixpath.join(root, "lib", triplet), posixpath.join(root, "lib64"), posixpath.join(root, "lib")]
+    places = [
+        posixpath.join(root, "lib", triplet),
+        posixpath.join(root, "lib64"),
+        posixpath.join(root, "lib"),
+    ]
     return Answer(
         value=Tree(
             root=root,

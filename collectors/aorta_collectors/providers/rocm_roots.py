@@ -107,7 +107,13 @@ class _Search:
 
     def roots(self) -> RocmRoots:
         """Look everywhere, in the order that decides."""
-        found = [*self._overrides(), *self._opt_rocm(), *self._wheels(), *self._tools(), *self._distribution()]
+        found = [
+            *self._overrides(),
+            *self._opt_rocm(),
+            *self._wheels(),
+            *self._tools(),
+            *self._distribution(),
+        ]
         for via, tree in found:
             self._add(tree, via.removeprefix("tool:"))
         versioned = self._versioned()
@@ -140,7 +146,9 @@ class _Search:
                 self._trouble(place, f"{name}: {place.detail}")
                 continue
             wheel = posixpath.basename(place.value).startswith(WHEEL_PREFIX)
-            seen = look_at_wheel(self.ctx, place.value) if wheel else look(self.ctx, place.value, strict=False)
+            seen = (
+                look_at_wheel(self.ctx, place.value) if wheel else look(self.ctx, place.value, strict=False)
+            )
             if seen.value is not None:
                 yield name, seen.value
             elif seen.absent:

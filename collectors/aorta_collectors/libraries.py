@@ -1,0 +1,86 @@
+"""Shared libraries on disk: which file a name means, and where the loader looks."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+
+from aorta.collect import Answer, Context
+from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.links import resolve
+
+_NUMBERS = re.compile(r"\.\d{1,9}(?:\.\d{1,9}){0,5}")
+_SCRIPT = re.compile(rb"(?:INPUT|GROUP|OUTPUT_FORMAT)[ \t]*\(")
+DEFAULT_DIRS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
+
+
+def by_version(names: Iterable[str], name: str) -> list[str]:
+    """Return the files that may stand for a library, best first.
+
+    The bare name (``librccl.so``), then versioned ones by number (5.10 before 5.9), then odd ones.
+    """
+    related = [each for each in names if each == name or each.startswith(name + ".")]
+    return sorted(related, key=lambda each: _rank(each.removeprefix(name)), reverse=True)
+
+
+def _rank(suffix: str) -> tuple[int, tuple[int, ...], str]:
+    if not suffix:
+        return (2, (), "")
+    if _NUMBERS.fullmatch(suffix):
+        return (1, tuple(int(part) for part in suffix[1:].split(".")), "")
+    return (0, (), suffix)
+
+
+def pick(ctx: Context, directories: Iterable[str], name: str) -> Answer[str]:
+    """Return the real path of the library file that ``name`` means in the first directory that has it.
+
+    Dangling links and linker scripts are passed over. Whatever refuses to be read ends the search
+    with its reason: another file's facts would be false.
+    """
+    for directory in directories:
+        listed = ctx.scan(directory)
+        if listed.value is None:
+            if listed.absent:
+                continue
+            return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
+        for found in by_version((entry.name for entry in listed.value if entry.kind != "dir"), name):
+            real = _library(ctx, posixpath.join(directory, found))
+            if not real.absent:
+                return real
+    return Answer(
+        kind=ReasonKind.ABSENT, subject=name, detail=f"{name} is in none of the library directories"
+    )
+
+
+def _library(ctx: Context, path: str) -> Answer[str]:
+    real = resolve(ctx, path)
+    if real.value is None:
+        return real
+    start = ctx.data(real.value, 1024)
+    if start.value is None:
+        return Answer(kind=start.kind, subject=start.subject, detail=start.detail)
+    if not start.value.startswith(b"\x7fELF") and _SCRIPT.search(start.value):
+        return Answer(kind=ReasonKind.ABSENT, subject=path, detail=f"{path}: a linker script")
+    return Answer(value=real.value, subject=path)
+
+
+def search_path(ctx: Context, variable: str = "LD_LIBRARY_PATH") -> list[str]:
+    """Return the absolute directories of a colon-separated variable, each once."""
+    entries = (ctx.env(variable) or "").replace(";", ":").split(":")
+    return list(dict.fromkeys(posixpath.normpath(entry) for entry in entries if entry.startswith("/")))
+
+
+def configured_dirs(ctx: Context) -> list[str]:
+    """Return the directories that ``/etc/ld.so.conf.d`` adds, then the loader's own."""
+    machine = (ctx.observe("uname").value or {}).get("machine", "x86_64")
+    own = [f"/lib/{machine}-linux-gnu", f"/usr/lib/{machine}-linux-gnu", *DEFAULT_DIRS]
+    return list(dict.fromkeys([*_configured(ctx), *own]))
+
+
+def _configured(ctx: Context) -> Iterator[str]:
+    place = "/etc/ld.so.conf.d"
+    names = [entry.name for entry in ctx.scan(place).value or () if entry.name.endswith(".conf")]
+    for path in ("/etc/ld.so.conf", *(posixpath.join(place, name) for name in names)):
+        for line in (ctx.text(path).value or "").splitlines():
+            directory = line.partition("#")[0].strip()
+            if directory.startswith("/"):
+                yield posixpath.normpath(directory)
