@@ -103,6 +103,10 @@ class Orchestrator:
         self._cut([*ready, *sorter.get_ready()] if sorter.is_active() else [])
         self._join()
 
+    def running(self) -> list[str]:
+        """Return the names of what runs now; any thread may ask."""
+        return list(self._running.copy())
+
     def _urgency(self, name: str) -> tuple[int, float]:
         """Start providers first, then what may take longest."""
         spec = self._spec(name)

@@ -5,10 +5,9 @@ from typing import Any
 
 import attrs
 
+from aorta.model.vocabulary import EXPECTABLE as EXPECTABLE
+from aorta.model.vocabulary import INVOCATIONS as INVOCATIONS
 from aorta.model.vocabulary import Detail
-
-INVOCATIONS = ("direct", "buck2_run", "buck2_action")
-EXPECTABLE = ("gpu", "torch", "rdma")
 
 
 @attrs.frozen(kw_only=True)

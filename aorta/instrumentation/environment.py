@@ -8,7 +8,7 @@ Collection never raises for what the machine does; file-system errors of writing
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -16,7 +16,6 @@ import attrs
 from aorta.collect.merge import merge
 from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.request import INVOCATIONS, Request
-from aorta.host.live import LiveHost
 from aorta.host.protocol import Host
 from aorta.instrumentation.about import envelope
 from aorta.instrumentation.write import write_atomically
@@ -45,72 +44,87 @@ def capture(
     buck_timeout: float = 10.0,
     plugins: Sequence[Any] = (),
     sections: Iterable[str] | None = None,
+    without: Iterable[str] = (),
+    timeouts: Mapping[str, float] | None = None,
     deadline_s: float | None = None,
+    sudo: bool | None = None,
+    expect: Iterable[str] = (),
     env: Mapping[str, str] | None = None,
-    cache: bool = True,
+    cache: bool = True,  # noqa: ARG001 - digests are read each time in this version
     import_torch: bool = True,
-    **options: Any,
+    host: Host | None = None,
+    registry: Registry | None = None,
+    started: Callable[[Orchestrator], None] | None = None,
 ) -> Snapshot:
     """Return a snapshot of this process and its machine.
 
     ``probe_invocation`` is what the caller claims (direct, buck2_run, buck2_action). ``detail`` is
     compact or full. ``plugins`` are further collectors: modules, their names, or functions.
-    ``sections`` are the only ones to run; what they need runs too. ``deadline_s`` is the limit for
-    all (default 60 s, ``AORTA_DEADLINE_S``). ``env`` replaces the environment that is looked at.
-    ``cache`` and ``import_torch`` concern digests and the torch sections. Further options: ``host``,
-    ``registry``, ``without``, ``timeouts``, ``sudo``, ``expect``.
+    ``sections`` are the only ones to run (what they need runs too), ``without`` the ones to leave out,
+    ``timeouts`` their deadlines in seconds. ``deadline_s`` is the limit for all (default 60 s,
+    ``AORTA_DEADLINE_S``). ``sudo`` allows privileged commands (default ``AORTA_SUDO=1``). ``expect``
+    names parts of the machine (gpu, torch, rdma) whose absence is a failure. ``env`` replaces the
+    environment that is looked at. ``cache`` and ``import_torch`` concern digests and the torch
+    sections. ``host`` is looked at in place of this machine, and closed; ``registry`` takes the place
+    of discovery; ``started`` is given the orchestrator before it runs.
 
     Raises ValueError for an unknown detail or section; nothing for what the machine does.
     """
-    asked = _request(
-        detail=detail,
+    request = Request(
+        detail=_detail(detail),
         probe_invocation=probe_invocation,
-        sections=tuple(sections) if sections is not None else None,
+        expect=frozenset(expect),
+        sudo=os.environ.get("AORTA_SUDO") == "1" if sudo is None else sudo,
+        sections=None if sections is None else tuple(sections),
+        without=tuple(without),
+        timeouts=dict(timeouts or {}),
         deadline_s=deadline_from_environment(DEADLINE_S) if deadline_s is None else deadline_s,
         env=env,
         buck_target=buck_target,
         buck_context=buck_context,
         buck_timeout=buck_timeout,
         import_torch=import_torch,
-        without=tuple(options.pop("without", ())),
-        timeouts=dict(options.pop("timeouts", {})),
-        sudo=options.pop("sudo", os.environ.get("AORTA_SUDO") == "1"),
-        expect=frozenset(options.pop("expect", ())),
     )
-    host: Host | None = options.pop("host", None)
-    registry: Registry | None = options.pop("registry", None)
-    if options:
-        raise TypeError(f"capture() has no option {', '.join(sorted(options))}")
     registry = registry or discover(plugins)
-    check_sections(registry, (*(asked.sections or ()), *asked.without, *asked.timeouts))
-    return _capture(registry, host or LiveHost(), asked)
+    check_sections(registry, (*(request.sections or ()), *request.without))
+    check_sections(registry, request.timeouts, also=registry.providers)
+    run = Orchestrator(registry, host or live_host(), request)
+    if started is not None:
+        started(run)
+    return _captured(run)
 
 
 collect_env = capture
 
 
-def capture_to(path: str | os.PathLike[str], **options: Any) -> Snapshot:
+def capture_to(path: str | os.PathLike[str], *, force: bool = True, **options: Any) -> Snapshot:
     """Take a snapshot and write it to ``path``, atomically; directories are made as needed.
 
-    Options are those of ``capture`` and ``force`` (replace a file of another host). Raises OSError
-    when the file cannot be written; nothing half-written is left.
+    Options are those of ``capture``; without ``force`` the file of another host is not replaced.
+    Raises OSError when the file cannot be written; nothing half-written is left.
     """
-    force = bool(options.pop("force", True))
     snapshot = capture(**options)
     write_atomically(os.fspath(path), to_json(dump(snapshot)), force=force)
     return snapshot
 
 
-def _request(*, detail: str, **wishes: Any) -> Request:
-    words = [word.value for word in Detail]
-    if detail not in words:
-        raise ValueError(f"detail is {detail!r}: one of {', '.join(words)}")
-    return Request(detail=Detail(detail), **wishes)
+def live_host() -> Host:
+    """Return this machine."""
+    from aorta.host.live import LiveHost
+
+    return LiveHost()
 
 
-def check_sections(registry: Registry, names: Iterable[str]) -> None:
+def _detail(word: str) -> Detail:
+    words = [member.value for member in Detail]
+    if word not in words:
+        raise ValueError(f"detail is {word!r}: one of {', '.join(words)}")
+    return Detail(word)
+
+
+def check_sections(registry: Registry, names: Iterable[str], *, also: Iterable[str] = ()) -> None:
     """Raise UnknownSectionError for a name that is no section."""
-    known = {*ORDER, *registry.collectors}
+    known = {*ORDER, *registry.collectors, *also}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise UnknownSectionError(f"no section {', '.join(sorted(unknown))}; see: aorta env collectors")
@@ -130,8 +144,7 @@ def deadline_from_environment(default: float) -> float:
     return seconds
 
 
-def _capture(registry: Registry, host: Host, request: Request) -> Snapshot:
-    run = Orchestrator(registry, host, request)
+def _captured(run: Orchestrator) -> Snapshot:
     failure: Exception | None = None
     try:
         run.run()
@@ -139,16 +152,13 @@ def _capture(registry: Registry, host: Host, request: Request) -> Snapshot:
         # A defect of ours: what was collected so far is still written, and says so.
         failure = error
     finally:
-        host.close()
-    about = envelope(run)
-    snapshot = merge(run, about)
+        run.host.close()
+    snapshot = merge(run, envelope(run))
     if failure is None:
         return snapshot
     text = f"{type(failure).__name__} in the orchestrator"
     reason = Reason(section="collection", kind=ReasonKind.FAILED, detail=text)
-    collection = attrs.evolve(
-        snapshot.collection, reasons=(*snapshot.collection.reasons, reason)
-    )
+    collection = attrs.evolve(snapshot.collection, reasons=(*snapshot.collection.reasons, reason))
     return attrs.evolve(snapshot, collection=collection)
 
 

@@ -4,8 +4,9 @@ import contextlib
 import errno
 import json
 import os
-import tempfile
-from typing import Any
+import stat
+from collections.abc import Iterator
+from typing import IO, Any
 
 
 class ForeignFileError(OSError):
@@ -19,24 +20,30 @@ def write_atomically(path: str, text: str, *, force: bool = False) -> None:
     host is not replaced. A device or pipe is written to directly. Raises OSError, and leaves nothing
     behind then.
     """
-    target = os.path.realpath(path)
-    if os.path.exists(target) and not os.path.isfile(target):
-        if os.path.isdir(target):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        with open(target, "w", encoding="utf-8") as stream:
-            stream.write(text)
+    with replacing(path) as stream:
+        if not force:
+            _refuse_foreign(path, text)
+        stream.write(text)
+
+
+@contextlib.contextmanager
+def replacing(path: str) -> Iterator[IO[str]]:
+    """Open a stream whose content replaces ``path`` when the block ends without an error."""
+    if _is_direct(path):
+        with open(path, "w", encoding="utf-8") as stream:
+            yield stream
         return
-    if not force:
-        _refuse_foreign(path, target, text)
+    target = os.path.realpath(path)
     folder = os.path.dirname(target)
     os.makedirs(folder, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", suffix=".tmp", dir=folder)
+    temporary = _temporary(folder)
     try:
+        # The kernel applies the umask, and default access rules of the directory.
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with open(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -44,18 +51,56 @@ def write_atomically(path: str, text: str, *, force: bool = False) -> None:
         raise
 
 
-def _umask() -> int:
-    """Return the umask without changing it, where the kernel tells; a thread could see the change."""
-    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/status", encoding="ascii", errors="replace") as status:
-        return int(next(line for line in status if line.startswith("Umask:")).split()[1], 8)
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
-def _refuse_foreign(path: str, target: str, text: str) -> None:
+def check_writable(path: str) -> None:
+    """Raise the OSError that writing to ``path`` would meet, as far as that can be told before."""
+    if _is_direct(path):
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return
+    target = os.path.realpath(path)
+    with contextlib.suppress(FileNotFoundError):
+        # A name that is too long, a parent that is a file: the same error that the rename would meet.
+        os.lstat(target)
+    folder = os.path.dirname(target)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    trial = _temporary(folder)
     try:
-        with open(target, encoding="utf-8") as stream:
+        os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise _about(error, path) from None
+    os.unlink(trial)
+
+
+def told(error: OSError, path: str) -> str:
+    """Return one line about a write that failed: the path asked for and the system's words."""
+    return f"cannot write {path}: {error.strerror or error}"
+
+
+def _about(error: OSError, path: str) -> OSError:
+    return type(error)(error.errno, error.strerror, path)
+
+
+def _temporary(folder: str) -> str:
+    return f"{folder}/.aorta-{os.urandom(6).hex()}.tmp"
+
+
+def _is_direct(path: str) -> bool:
+    """Tell whether ``path`` is a device or pipe. Raises IsADirectoryError for a directory."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    return not stat.S_ISREG(mode)
+
+
+def _refuse_foreign(path: str, text: str) -> None:
+    if _is_direct(path):
+        return
+    try:
+        with open(path, encoding="utf-8") as stream:
             before = json.load(stream)
     except (OSError, ValueError, RecursionError):
         return
@@ -72,3 +117,5 @@ def _identity(document: Any) -> Any:
     if not isinstance(host, dict):
         return None
     return host.get("machine_digest")
+
+

@@ -111,3 +111,10 @@ class Coverage(Word):
     SEEN = "seen"
     ABSENT = "absent"
     UNKNOWN = "unknown"
+
+
+#: What a caller may claim about how the capture was started.
+INVOCATIONS = ("direct", "buck2_run", "buck2_action")
+
+#: Parts of the machine that a caller may expect to be seen.
+EXPECTABLE = ("gpu", "torch", "rdma")

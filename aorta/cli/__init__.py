@@ -1,0 +1,57 @@
+"""The command line. ``main`` is the entry point; every command is imported when it is called."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from aorta.instrumentation.process import Stopped, leave, secure_streams, stop_on_signals
+
+DEBUG = "AORTA_DEBUG"
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and end the process with its exit status."""
+    secure_streams()
+    stop_on_signals()
+    leave(run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return its exit status; errors are printed, each in one line."""
+    try:
+        return _run(arguments)
+    except Stopped as stopped:
+        _say(str(stopped))
+        return stopped.code
+    except BrokenPipeError:
+        # Who reads our output has left; there is nobody to tell.
+        return 1
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        _say(f"internal error: {type(error).__name__}: {error} ({DEBUG}=1 shows where)")
+        return 1
+
+
+def _run(arguments: list[str]) -> int:
+    import click
+
+    from aorta.cli.root import root
+
+    if "_AORTA_COMPLETE" in os.environ:
+        root.main(arguments, prog_name="aorta")
+    try:
+        # click's own main would turn a signal into its Abort.
+        with root.make_context("aorta", arguments) as context:
+            root.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    return 0
+
+
+def _say(text: str) -> None:
+    print(f"aorta: {' '.join(text.split())}", file=sys.stderr)

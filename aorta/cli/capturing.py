@@ -1,0 +1,145 @@
+"""Options that ``probe`` and ``record`` share, and running a capture under them."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from aorta.cli.errors import Failure, Misuse
+
+if TYPE_CHECKING:
+    from aorta.host.protocol import Host
+    from aorta.model.snapshot import Snapshot
+    from aorta.plugin.registry import Registry
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+#: Seconds that a capture from the command line may take.
+DEADLINE_S = 120.0
+
+
+class Seconds(click.ParamType):  # type: ignore[type-arg]
+    """A number of seconds above 0."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; anything else, infinite and NaN included, is a usage error."""
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = 0.0
+        if not 0 < seconds < 1e6:
+            self.fail(f"{value!r} is no number of seconds above 0", param, ctx)
+        return seconds
+
+
+class SectionSeconds(Seconds):
+    """``SECTION=SECONDS``."""
+
+    name = "section=seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the pair."""
+        if isinstance(value, tuple):
+            return value
+        section, equals, seconds = str(value).partition("=")
+        if not equals or not section:
+            self.fail(f"{value!r} is not SECTION=SECONDS", param, ctx)
+        return section, super().convert(seconds, param, ctx)
+
+
+class Words(click.ParamType):  # type: ignore[type-arg]
+    """Words separated by commas, of a fixed vocabulary if one is given."""
+
+    name = "list"
+
+    def __init__(self, known: Sequence[str] = ()) -> None:
+        self._known = known
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        """Return the words; empty ones are dropped."""
+        if not isinstance(value, str):
+            return list(value)
+        words = [word.strip() for word in value.split(",") if word.strip()]
+        unknown = [word for word in words if self._known and word not in self._known]
+        if unknown or not words:
+            known = f": one or more of {', '.join(self._known)}" if self._known else ""
+            self.fail(f"{value!r} is no list of names{known}", param, ctx)
+        return words
+
+
+_SHARED = (
+    click.option("--extended", is_flag=True, help="All detail: also what is large, such as per-file lists."),
+    click.option(
+        "--timeout",
+        "timeouts",
+        multiple=True,
+        type=SectionSeconds(),
+        metavar="SECTION=S",
+        help="The deadline of one section or provider in seconds; may be repeated.",
+    ),
+    click.option(
+        "--deadline",
+        type=Seconds(),
+        metavar="S",
+        envvar="AORTA_DEADLINE_S",
+        default=DEADLINE_S,
+        show_default=True,
+        show_envvar=True,
+        help="The limit of the whole capture in seconds.",
+    ),
+    click.option("--sudo", is_flag=True, help="Allow privileged commands, by sudo -n. [env: AORTA_SUDO=1]"),
+    click.option(
+        "--plugin",
+        "plugins",
+        multiple=True,
+        metavar="MODULE",
+        help="A module with further collectors; may be repeated.",
+    ),
+    click.option(
+        "--progress/--quiet",
+        default=None,
+        help="Say on standard error what is going on; by default on a terminal only.",
+    ),
+)
+
+
+def capture_options(command: Command) -> Command:
+    """Add the options that every capturing command has."""
+    for option in reversed(_SHARED):
+        command = option(command)
+    return command
+
+
+def discovered(plugins: Sequence[str]) -> "Registry":
+    """Return the registry. Raises Failure for a plugin that was named here and cannot be used."""
+    from aorta.plugin.discovery import discover
+
+    registry = discover(plugins)
+    for record in registry.plugins:
+        if record.source == "argument" and record.status == "failed":
+            raise Failure(f"--plugin {record.name}: {record.detail}")
+    return registry
+
+
+def captured(registry: "Registry", host: "Host", *, progress: bool | None, **wishes: Any) -> "Snapshot":
+    """Run a capture on a host, which is closed whatever happens."""
+    from aorta.cli.progress import Progress
+    from aorta.instrumentation.environment import UnknownSectionError, capture
+
+    watch = Progress.of(progress)
+    try:
+        return capture(registry=registry, host=host, started=watch.start, **wishes)
+    except UnknownSectionError as error:
+        raise Misuse(str(error)) from None
+    finally:
+        watch.stop()
+        # Once more: a signal may have come while the capture closed it.
+        host.close()
+
+
+def allows_sudo(*, sudo: bool) -> bool:
+    """Tell whether privileged commands may run."""
+    return sudo or os.environ.get("AORTA_SUDO") == "1"

@@ -1,0 +1,244 @@
+"""``aorta env probe``: capture this machine into one file, or show a part of it."""
+
+import itertools
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aorta.cli.capturing import Words, allows_sudo, capture_options, captured, discovered
+from aorta.cli.errors import Failure, Misuse
+from aorta.cli.target import check_apart, expand, is_stdout
+from aorta.cli.tasks import Tasks, tasks_of
+from aorta.instrumentation.notice import execution_notice
+from aorta.instrumentation.process import Stdout
+from aorta.instrumentation.write import check_writable, told, write_atomically
+from aorta.model.fieldpath import MissingFieldError, PathSyntaxError, look_up, parse_path
+from aorta.model.vocabulary import EXPECTABLE, INVOCATIONS
+
+if TYPE_CHECKING:
+    from aorta.host.protocol import Host
+    from aorta.plugin.registry import Registry
+
+DEFAULT_OUTPUT = "env.json"
+
+#: Exit status under --fail-on-partial.
+PARTIAL = 3
+
+#: Keys of the document that are known whatever runs; all others outside the sections need everything.
+FIXED = ("schema_version", "schema_compat", "captured_at")
+COMPUTED = ("partial", "partial_reasons", "collection", "extensions")
+
+
+@click.command(short_help="Capture this machine into one JSON file.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Where to write; '-' is standard output. {host}, {node}, {rank} and {job} are filled in."
+    f"  [default: {DEFAULT_OUTPUT}]",
+)
+@click.option("--summary", is_flag=True, help="Show what is unusual and an overview; no file without -o.")
+@click.option(
+    "--field", metavar="PATH", help="Print one value as JSON, e.g. 'gpus[0].bdf'; no file without -o."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the document; no file without -o.")
+@click.option(
+    "--section",
+    "sections",
+    multiple=True,
+    type=Words(),
+    metavar="S[,S]",
+    help="Run only these sections and what they need; may be repeated.",
+)
+@click.option(
+    "--no-section",
+    "without",
+    multiple=True,
+    type=Words(),
+    metavar="S[,S]",
+    help="Leave these sections out; may be repeated.",
+)
+@click.option(
+    "--expect",
+    multiple=True,
+    type=Words(EXPECTABLE),
+    metavar=",".join(EXPECTABLE),
+    help="What this machine should have; its absence makes the snapshot partial.",
+)
+@click.option(
+    "--fail-on-partial", is_flag=True, help=f"Exit with status {PARTIAL} when the snapshot is partial."
+)
+@click.option(
+    "--execution-context",
+    type=click.Choice(INVOCATIONS),
+    help="What started this capture, as you claim.  [env: AORTA_PROBE_INVOCATION]",
+)
+@click.option(
+    "--every-rank", is_flag=True, help="Capture in every task, not only in the first of each node."
+)
+@click.option("--force", is_flag=True, help="Replace the snapshot of another host.")
+@click.option("--replay", metavar="FILE", help="Look at a recording in place of this machine.")
+@capture_options
+def probe(**asked: Any) -> None:
+    """Capture what this process runs on.
+
+    A partial snapshot is a success: what could not be seen, and why, stands in the document.
+    """
+    _check(asked)
+    tasks = tasks_of(os.environ)
+    shows = asked["summary"] or asked["as_json"] or asked["field"] is not None
+    wanted = asked["output"] or (None if shows else DEFAULT_OUTPUT)
+    target = None
+    if wanted is not None:
+        check_apart(wanted, tasks, every_rank=asked["every_rank"])
+        target = expand(wanted, tasks, os.environ)
+    if not tasks.captures and not asked["every_rank"]:
+        _skip(tasks)
+        return
+    if target is not None and not is_stdout(target):
+        try:
+            check_writable(target)
+        except OSError as error:
+            raise Failure(told(error, target)) from None
+    with Stdout() as out:
+        code = _run(asked, target, out)
+    raise click.exceptions.Exit(code)
+
+
+def _check(asked: Mapping[str, Any]) -> None:
+    """Raise Misuse for options that contradict each other."""
+    views = [name for name in ("summary", "field", "as_json") if asked[name] not in (False, None)]
+    options = ", ".join("--json" if name == "as_json" else f"--{name}" for name in views)
+    if len(views) > 1:
+        raise Misuse(f"{options}: only one of them at a time")
+    if views and asked["output"] is not None and is_stdout(asked["output"]):
+        raise Misuse(f"{options} and -o -: both are for standard output")
+    if asked["output"] == "":
+        raise Misuse("-o needs the name of a file")
+    both = {*_flat(asked["sections"])} & {*_flat(asked["without"])}
+    if both:
+        raise Misuse(f"--section and --no-section both name {', '.join(sorted(both))}")
+    if asked["field"] is not None:
+        try:
+            parse_path(asked["field"])
+        except PathSyntaxError as error:
+            raise Misuse(f"--field: {error}") from None
+
+
+def _flat(lists: tuple[list[str], ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(lists)))
+
+
+def _skip(tasks: Tasks) -> None:
+    place = "rank" if tasks.local_rank is None else "local rank"
+    number = tasks.rank if tasks.local_rank is None else tasks.local_rank
+    text = f"aorta: rank {tasks.rank} of {tasks.size}: {place} {number} does not capture, 0 does"
+    print(f"{text} (--every-rank changes that)", file=sys.stderr)
+
+
+def _run(asked: Mapping[str, Any], target: str | None, out: Stdout) -> int:
+    document, env = _document(asked, target)
+    for line in execution_notice(document, env):
+        print(f"aorta: {line}", file=sys.stderr)
+    _deliver(asked, target, document, out)
+    return PARTIAL if asked["fail_on_partial"] and document["partial"] else 0
+
+
+def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, Any], Any]:
+    """Capture, and return the document and what looks up a variable of the environment captured."""
+    from aorta.model.codec import dump
+
+    host = _host(asked["replay"])
+    registry = discovered(asked["plugins"])
+    sections = _flat(asked["sections"]) or None
+    if asked["field"] is not None:
+        chosen = _sections_of_field(asked["field"], registry)
+        sections = sections or (chosen if target is None else None)
+    snapshot = captured(
+        registry,
+        host,
+        progress=asked["progress"],
+        probe_invocation=asked["execution_context"],
+        detail="full" if asked["extended"] else "compact",
+        sections=sections,
+        without=_flat(asked["without"]),
+        timeouts=dict(asked["timeouts"]),
+        deadline_s=asked["deadline"],
+        sudo=allows_sudo(sudo=asked["sudo"]),
+        expect=_flat(asked["expect"]),
+    )
+    return dump(snapshot), host.env
+
+
+def _host(replay: str | None) -> "Host":
+    if replay is None:
+        from aorta.instrumentation.environment import live_host
+
+        return live_host()
+    from aorta.host.replay import RecordingError, open_recording
+
+    try:
+        return open_recording(replay)
+    except RecordingError as error:
+        raise Failure(str(error)) from None
+    except (OSError, UnicodeError) as error:
+        raise Failure(f"cannot read {replay}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _sections_of_field(path: str, registry: "Registry") -> tuple[str, ...] | None:
+    """Return the sections that a field needs, None for all. Raises Failure for an unknown root."""
+    from aorta.model.sections import ORDER
+
+    first, *rest = parse_path(path)
+    if first.what in FIXED:
+        return ()
+    if first.kind == "name" and (first.what in ORDER or first.what in registry.collectors):
+        return (first.what,)
+    if first.what == "extensions" and rest and rest[0].what in registry.collectors:
+        return (rest[0].what,)
+    names = dict.fromkeys((*FIXED, *ORDER, *COMPUTED))
+    _field(names, path[: len(path)] if first.what not in COMPUTED else first.what)
+    return None
+
+
+def _field(document: Mapping[str, Any], path: str) -> Any:
+    try:
+        return look_up(document, path)
+    except MissingFieldError as error:
+        raise Failure(f"{path}: {error}") from None
+
+
+def _deliver(asked: Mapping[str, Any], target: str | None, document: dict[str, Any], out: Stdout) -> None:
+    """Write and show what was asked for."""
+    from aorta.model.codec import to_json
+
+    if target is not None and not is_stdout(target):
+        try:
+            write_atomically(target, to_json(document), force=asked["force"])
+        except OSError as error:
+            raise Failure(told(error, target)) from None
+        if asked["progress"] is not False:
+            print(_done(target, document), file=sys.stderr)
+    try:
+        if asked["field"] is not None:
+            out.write(json.dumps(_field(document, asked["field"]), indent=2) + "\n")
+        elif asked["as_json"] or (target is not None and is_stdout(target)):
+            out.write(to_json(document))
+        elif asked["summary"] or (out.isatty() and asked["progress"] is not False):
+            from aorta.cli.render import show_summary
+
+            show_summary(document, out)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Failure(told(error, "standard output")) from None
+
+
+def _done(target: str, document: Mapping[str, Any]) -> str:
+    number = len(document["partial_reasons"])
+    partial = f" (partial: {number} reason{'s' if number != 1 else ''})" if number else ""
+    return f"wrote {target}{partial}"

@@ -1,0 +1,70 @@
+"""The tree of commands. A command is named by its module, its help by a line here, so that help is quick."""
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+import aorta
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called.
+
+    ``lazy`` maps a command's name to where it is (``module:attribute``) and to its line of help.
+    """
+
+    def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._lazy = lazy
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names in the order of the table."""
+        return list(self._lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import a command."""
+        if cmd_name not in self._lazy:
+            return None
+        module, _, name = self._lazy[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the names and their help without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in self._lazy.items()])
+
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+env = LazyGroup(
+    "env",
+    help="Capture and read snapshots of what a process runs on.",
+    context_settings=SETTINGS,
+    lazy={
+        "probe": ("aorta.cli.probe:probe", "Capture this machine into one JSON file."),
+        "show": ("aorta.cli.show:show", "Show a snapshot, or one value of it."),
+        "collectors": ("aorta.cli.collectors:collectors", "List what can be collected, and the plugins."),
+        "record": ("aorta.cli.record:record", "Capture, and keep every access for a replay."),
+    },
+)
+
+schema = LazyGroup(
+    "schema",
+    help="The JSON Schema of the document.",
+    context_settings=SETTINGS,
+    lazy={"show": ("aorta.cli.schema:show", "Print the JSON Schema.")},
+)
+
+root = LazyGroup(
+    "aorta",
+    help="Trustworthy evidence about what a GPU job really ran on.",
+    context_settings=SETTINGS,
+    lazy={
+        "env": ("aorta.cli.root:env", "Capture and read snapshots of what a process runs on."),
+        "schema": ("aorta.cli.root:schema", "The JSON Schema of the document."),
+    },
+)
+root = click.version_option(aorta.__version__, message="aorta %(version)s")(root)

@@ -1,0 +1,127 @@
+"""``python -m aorta.instrumentation._probe_main``: a capture where click is not installed.
+
+    python -m aorta.instrumentation._probe_main [--extended] [--execution-context X] [OUT|-]
+
+Writes what ``aorta env probe`` writes, to standard output by default. Exit status 0 written (also when
+partial), 1 not written, 2 wrong arguments.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from aorta.instrumentation.process import Stdout, Stopped, leave, secure_streams, stop_on_signals
+from aorta.model.vocabulary import INVOCATIONS
+
+USAGE = f"""\
+usage: python -m aorta.instrumentation._probe_main [--extended] [--execution-context {"|".join(INVOCATIONS)}] [OUT|-]
+"""
+
+#: As on the command line; AORTA_DEADLINE_S replaces it.
+DEADLINE_S = 120.0
+
+
+class UsageError(Exception):
+    """Arguments that cannot be meant."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Capture, write, and end the process."""
+    secure_streams()
+    stop_on_signals()
+    try:
+        leave(run(sys.argv[1:] if arguments is None else list(arguments)))
+    except Stopped as stopped:
+        _say(str(stopped))
+        leave(stopped.code)
+
+
+def run(arguments: list[str]) -> int:
+    """Capture and write as the arguments say; return the exit status."""
+    if arguments in (["-h"], ["--help"]):
+        print(USAGE, end="")
+        return 0
+    try:
+        wishes, target = parse(arguments)
+    except UsageError as error:
+        print(USAGE, end="", file=sys.stderr)
+        _say(str(error))
+        return 2
+    return _probe(target, wishes)
+
+
+def parse(arguments: list[str]) -> tuple[dict[str, Any], str]:
+    """Return the keywords of a capture and where to write. Raises UsageError."""
+    wishes: dict[str, Any] = {}
+    targets: list[str] = []
+    todo = list(arguments)
+    while todo:
+        word = todo.pop(0)
+        name, equals, value = word.partition("=")
+        if word == "--extended":
+            wishes["detail"] = "full"
+        elif name == "--execution-context":
+            if not equals and not todo:
+                raise UsageError("--execution-context needs a value")
+            wishes["probe_invocation"] = value if equals else todo.pop(0)
+        elif word == "--":
+            targets += todo
+            break
+        elif word.startswith("-") and word != "-":
+            raise UsageError(f"unknown option {word}")
+        else:
+            targets.append(word)
+    if wishes.get("probe_invocation", INVOCATIONS[0]) not in INVOCATIONS:
+        raise UsageError(f"--execution-context is {wishes['probe_invocation']!r}: one of {', '.join(INVOCATIONS)}")
+    if len(targets) > 1 or "" in targets:
+        raise UsageError("one file at most, and not an empty name")
+    return wishes, targets[0] if targets else "-"
+
+
+def _probe(target: str, wishes: dict[str, Any]) -> int:
+    from aorta.instrumentation.environment import capture, deadline_from_environment, live_host
+    from aorta.instrumentation.notice import execution_notice
+    from aorta.instrumentation.write import check_writable, told, write_atomically
+    from aorta.model.codec import dump, to_json
+
+    try:
+        deadline_s = deadline_from_environment(DEADLINE_S)
+    except ValueError as error:
+        _say(str(error))
+        return 2
+    to_stdout = target in ("-", "/dev/stdout")
+    host = live_host()
+    with Stdout() as out:
+        try:
+            if not to_stdout:
+                check_writable(target)
+            document = dump(capture(host=host, deadline_s=deadline_s, **wishes))
+            for line in execution_notice(document, host.env):
+                _say(line)
+            if to_stdout:
+                out.write(to_json(document))
+            else:
+                write_atomically(target, to_json(document), force=True)
+        except BrokenPipeError:
+            return 1
+        except OSError as error:
+            _say(told(error, "standard output" if to_stdout else target))
+            return 1
+        except Stopped:
+            host.close()
+            raise
+        except Exception as error:
+            if os.environ.get("AORTA_DEBUG"):
+                raise
+            _say(f"internal error: {type(error).__name__}: {error} (AORTA_DEBUG=1 shows where)")
+            return 1
+    return 0
+
+
+def _say(text: str) -> None:
+    print(f"aorta: {text}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

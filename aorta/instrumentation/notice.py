@@ -1,0 +1,49 @@
+"""The guard rail of Buck captures: a word on standard error when the capture may be of the wrong machine.
+
+It is never part of the document and never changes an exit status.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+#: Set by those who start a container or a remote worker; either one says that isolation was meant.
+IMAGE_VARIABLES = ("AORTA_RE_IMAGE", "AORTA_DOCKER_IMAGE")
+
+
+def execution_notice(document: Mapping[str, Any], env: Callable[[str], str | None]) -> list[str]:
+    """Return the lines to print for a document: none, a mild notice, or a loud warning.
+
+    ``env`` returns a variable of the environment that was captured.
+    """
+    claimed = _member(document, "execution_context", "probe_invocation")
+    if claimed not in ("buck2_run", "buck2_action") or _isolated(document):
+        return []
+    if any((env(name) or "").strip() for name in IMAGE_VARIABLES):
+        return []
+    if claimed == "buck2_run":
+        return [
+            "note: buck2_run without a sign of isolation: this snapshot describes the client host."
+            " That is normal for `buck2 run`; set AORTA_RE_IMAGE or AORTA_DOCKER_IMAGE where it is not meant."
+        ]
+    return [
+        "WARNING: this snapshot claims to be taken inside a Buck action (buck2_action), but no sign of",
+        "WARNING: isolation was seen and neither AORTA_RE_IMAGE nor AORTA_DOCKER_IMAGE is set.",
+        "WARNING: It probably describes the CLIENT HOST and not the machine that the action runs on.",
+        "WARNING: Take it from inside the action, or use --execution-context buck2_run for the client.",
+    ]
+
+
+def _isolated(document: Mapping[str, Any]) -> bool:
+    """Tell whether isolation was seen, or was not looked for, so that nothing can be said."""
+    if document.get("container_detected") or _member(document, "isolation", "container"):
+        return True
+    records = _member(document, "collection", "collectors")
+    record = records.get("container_detected") if isinstance(records, Mapping) else None
+    return isinstance(record, Mapping) and record.get("status") == "not_requested"
+
+
+def _member(document: Mapping[str, Any], *path: str) -> Any:
+    value: Any = document
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value

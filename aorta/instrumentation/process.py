@@ -1,0 +1,116 @@
+"""How a capturing process starts and ends: its standard streams, its signals, its last breath.
+
+Shared by the command line and by ``_probe_main``; it imports nothing but the standard library.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from typing import IO, Any, NoReturn
+
+#: Seconds that cleaning up may take after a signal before the process leaves anyway.
+LAST_S = 3.0
+
+
+class Stopped(KeyboardInterrupt):  # noqa: N818 - it is no error
+    """A signal asked the process to end; ``code`` is its exit status."""
+
+    def __init__(self, number: int) -> None:
+        name = signal.Signals(number).name
+        super().__init__(f"stopped by {name}")
+        self.code = 128 + number
+
+
+def secure_streams() -> None:
+    """Open ``/dev/null`` for closed standard descriptors, and let no text fail to be printed.
+
+    Without it the first file that is opened would become the standard output.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def stop_on_signals() -> None:
+    """Make SIGINT, SIGTERM and SIGHUP raise ``Stopped``; one that is ignored stays so."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _stop)
+
+
+def _stop(number: int, _frame: Any) -> None:
+    # A second signal, or a clean-up that hangs, ends the process at once.
+    for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(other, lambda again, _: os._exit(128 + again))
+    threading.Thread(target=_leave_late, args=(128 + number,), daemon=True).start()
+    raise Stopped(number)
+
+
+def _leave_late(code: int) -> None:
+    time.sleep(LAST_S)
+    os._exit(code)
+
+
+def leave(code: int) -> NoReturn:
+    """Flush and end the process, at once when a thread that was given up still hangs."""
+    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+        if not _flushed(stream):
+            # Else the interpreter would try again at its end, and complain.
+            code = code or 1
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+    if threading.active_count() > 1:
+        os._exit(code)
+    sys.exit(code)
+
+
+def _flushed(stream: IO[str] | None) -> bool:
+    try:
+        if stream is not None:
+            stream.flush()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+class Stdout:
+    """The real standard output, kept aside while a capture runs.
+
+    Between ``__enter__`` and the end of the process, whatever else prints to descriptor 1 (a plugin, a
+    native library) lands on standard error, so that it cannot mix with what ``stream`` gets.
+    """
+
+    def __init__(self) -> None:
+        self.closed = sys.stdout is None
+        self.stream: IO[str] | None = None
+
+    def __enter__(self) -> "Stdout":
+        _flushed(sys.stdout)
+        self.stream = open(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
+        os.dup2(2, 1)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _flushed(sys.stdout)
+
+    def isatty(self) -> bool:
+        """Tell whether the real standard output is a terminal."""
+        return not self.closed and self.stream is not None and self.stream.isatty()
+
+    def write(self, text: str) -> None:
+        """Print a text and flush it. Raises OSError when nobody can get it."""
+        if self.closed or self.stream is None:
+            raise OSError(9, os.strerror(9), "standard output")
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, "standard output") from error
