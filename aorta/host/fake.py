@@ -1,7 +1,5 @@
 """A host made of dictionaries, for tests and for closed recordings."""
 
-# ruff: noqa: ARG002 - a host of made-up answers needs no time limits
-
 import codecs
 import errno
 import hashlib
@@ -98,8 +96,8 @@ class FakeHost:
     def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
         """Answer a command by its line.
 
-        A program asked for by name is also found on PATH and in the directories of ``path``, and one asked for
-        by its path under another path of the same file, or by its name. A line recorded as
+        A program asked for by name is also found on PATH and in the directories of ``path``, and one
+        asked for by its path under another path of the same file, or by its name. A line recorded as
         ``sudo -n -E`` answers ``sudo -n`` too.
         """
         words = shown(argv)

@@ -103,8 +103,7 @@ class RecordingHost:
         self._sink: Sink = self._file or sink  # type: ignore[assignment]
         self._lock = threading.RLock()
         self._told: dict[str, int] = {}
-        environ = {name: host.env(name) or "" for name in host.env_names()}
-        self._redaction = Redaction(secrets_of(environ))
+        self._redaction = Redaction(secrets_of(_environ(host)))
         self._write(header("accesses", host.now()))
 
     def read_text(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> str:
@@ -249,6 +248,13 @@ def clean(access: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
     """Return an access as it may be written down; bytes and variables are redacted by their makers."""
     kept = {"op", "b64", "argv"}
     return {key: item if key in kept else redaction.value(item) for key, item in access.items()}
+
+
+def _environ(host: Host) -> dict[str, str]:
+    try:
+        return {name: host.env(name) or "" for name in host.env_names()}
+    except NotRecordedError:
+        return {}
 
 
 def _completed(done: Completed) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Recordings as hosts: ``open_recording`` gives a host that answers what was recorded, and nothing else."""
 
-# ruff: noqa: ARG002 - a host of made-up answers needs no time limits
-
 import gzip
 import json
 import os
@@ -59,8 +57,9 @@ def open_recording(source: str | os.PathLike[str]) -> Host:
     answers: dict[Key, Any] = {}
     for number, line in lines:
         try:
-            answers[question(line)] = answer(line)
-        except ValueError as error:  # noqa: PERF203 - each line has its own number
+            key = question(line)
+            answers[key] = answer(line)
+        except ValueError as error:
             raise RecordingError(f"{where}, line {number}: {error}") from error
     created = first.get("created", "")
     if first["world"] == "closed":

@@ -102,7 +102,11 @@ class Folder:
             yield {"op": "stat", "path": directory, "kind": "dir", "mode": 0o755}
         yield from self._file_lines()
         for path, target in sorted(self.links.items()):
-            yield {"op": "link", "path": path, **({"errno": self.refused[path]} if path in self.refused else {"target": target})}
+            yield {
+                "op": "link",
+                "path": path,
+                **({"errno": self.refused[path]} if path in self.refused else {"target": target}),
+            }
         yield from self.nodes
         yield from self._refusals()
         for name, value in sorted(self.env.items()):
@@ -159,7 +163,9 @@ class Folder:
             head = next((head for head in heads if head in self.links), None)
             if head is None:
                 return path
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(head), self.links[head]) + path[len(head) :])
+            path = posixpath.normpath(
+                posixpath.join(posixpath.dirname(head), self.links[head]) + path[len(head) :]
+            )
         raise BadFolderError(f"{self.root / 'links.txt'}: the links that lead to {path} go round in circles")
 
     def _file_lines(self):
@@ -182,7 +188,12 @@ class Folder:
             if not match:
                 raise BadFolderError(f"{place}: not PATH TYPE MAJOR:MINOR MODE OWNER:GROUP")
             path, kind, number, mode, owner, group = match.groups()
-            node = {"op": "stat", "path": absolute(path, place), "kind": NODE_KINDS[kind], "mode": int(mode, 8)}
+            node = {
+                "op": "stat",
+                "path": absolute(path, place),
+                "kind": NODE_KINDS[kind],
+                "mode": int(mode, 8),
+            }
             named = {"device": number, "owner": owner, "group": group}
             nodes.append({**node, "uid": users.get(owner, NOBODY), "gid": groups.get(group, NOBODY), **named})
             # A stand-in may lie in fs/ as an empty file.
@@ -214,9 +225,13 @@ class Folder:
 
     def _env(self):
         env = self.host.get("env") or {}
-        if not isinstance(env, dict) or not all(isinstance(value, (str, int, float)) for value in env.values()):
+        if not isinstance(env, dict) or not all(
+            isinstance(value, (str, int, float)) for value in env.values()
+        ):
             raise BadFolderError(f"{self.root / 'host.yaml'}: env is not a mapping of texts")
-        return {str(name): value if isinstance(value, str) else json.dumps(value) for name, value in env.items()}
+        return {
+            str(name): value if isinstance(value, str) else json.dumps(value) for name, value in env.items()
+        }
 
     def _commands(self, others):
         every = {}
@@ -243,7 +258,11 @@ class Folder:
             yield {"op": "observe", "name": "glibc", "value": f"glibc {glibc}"}
         root = _is_root(self.host.get("user"))
         if root is not None:
-            yield {"op": "observe", "name": "user", "value": {"uid": 0 if root else None, "root": root, "groups": None}}
+            yield {
+                "op": "observe",
+                "name": "user",
+                "value": {"uid": 0 if root else None, "root": root, "groups": None},
+            }
         if python is None:
             return
         if not isinstance(python, dict):
@@ -285,14 +304,22 @@ class Folder:
         if python.get("version"):
             return str(python["version"])
         settings = self.files.get(posixpath.join(str(python.get("prefix")), "pyvenv.cfg"))
-        stated = re.search(r"^version(?:_info)? *= *(\d+\.\d+(?:\.\d+)?)", text_of(Path(settings)) or "", re.MULTILINE) if settings else None
+        stated = (
+            re.search(
+                r"^version(?:_info)? *= *(\d+\.\d+(?:\.\d+)?)", text_of(Path(settings)) or "", re.MULTILINE
+            )
+            if settings
+            else None
+        )
         named = PYTHON.search(" ".join([*sites, str(python.get("executable"))]))
         return stated[1] if stated else named[1] if named else None
 
     def _distributions(self, sites):
         found = {}
         for site in sites:
-            for path in sorted(path for path in self.dirs if posixpath.dirname(path) == site and path.endswith(".dist-info")):
+            for path in sorted(
+                path for path in self.dirs if posixpath.dirname(path) == site and path.endswith(".dist-info")
+            ):
                 name, version = self._metadata(path)
                 found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), []).append((name, version, path))
         for name, copies in found.items():
@@ -314,7 +341,11 @@ class Folder:
         for site in sites:
             for path in sorted([*self.dirs, *self.files]):
                 name = posixpath.basename(path)
-                if posixpath.dirname(path) == site and name.removesuffix(".py").isidentifier() and name != "__pycache__":
+                if (
+                    posixpath.dirname(path) == site
+                    and name.removesuffix(".py").isidentifier()
+                    and name != "__pycache__"
+                ):
                     _add_module(modules, path, self.files)
         if torch.get("file"):
             modules["torch"] = {"origin": torch["file"], "locations": [posixpath.dirname(torch["file"])]}
@@ -385,7 +416,11 @@ def recording(folder) -> Iterator[str]:
     yield json.dumps(header("closed", CREATED))
     for line in folder.lines():
         name = line.get("name", "") if line["op"] == "env" else ""
-        kept = {key: redaction.value(value, name if key == "value" else "") for key, value in line.items() if key != "b64"}
+        kept = {
+            key: redaction.value(value, name if key == "value" else "")
+            for key, value in line.items()
+            if key != "b64"
+        }
         if line["op"] == "run":
             kept["argv"] = list(redaction.words(line["argv"]))
         if "b64" in line:
