@@ -1,0 +1,114 @@
+"""The running interpreter: which one, in what kind of environment, and where its torch lies.
+
+``conda-meta`` under the prefix makes a conda environment, a prefix unlike the base prefix a venv.
+Variables never decide: schedulers and shells hand on those of another environment.
+"""
+
+import posixpath
+from typing import Any
+
+import attrs
+
+from aorta.collect import Context, Module
+from aorta.model.vocabulary import Coverage, ReasonKind
+from aorta.plugin import provider
+from aorta_collectors.gap import Gap
+
+CONDA, VENV, SYSTEM = "conda", "venv", "system"
+NAME_VARIABLE = "CONDA_DEFAULT_ENV"
+PREFIX_VARIABLE = "CONDA_PREFIX"
+
+
+@attrs.frozen(kw_only=True)
+class PythonFacts:
+    """What the interpreter says of itself, and what lies around it; nothing is imported.
+
+    ``env`` is conda, venv or system, null with ``gap`` when it could not be told. ``conda_prefix`` is
+    the conda environment that the interpreter comes from (a venv's base may be one). ``stale_conda``
+    is the value of CONDA_DEFAULT_ENV where it names another environment than the interpreter's.
+    ``torch`` is where torch would be imported from, null when it would not.
+    """
+
+    version: str | None = None
+    implementation: str | None = None
+    executable: str | None = None
+    prefix: str | None = None
+    base_prefix: str | None = None
+    path: tuple[str, ...] = ()
+    env: str | None = None
+    venv_path: str | None = None
+    conda_env_name: str | None = None
+    conda_prefix: str | None = None
+    stale_conda: str | None = None
+    gap: Gap | None = None
+    torch: Module | None = None
+    torch_version: str | None = None
+
+
+@provider(model=PythonFacts, timeout_s=10)
+def provide(ctx: Context) -> PythonFacts:
+    """Interpreter, its environment, and where torch would come from."""
+    answer = ctx.observe("interpreter")
+    torch, torch_version = _torch(ctx)
+    if not isinstance(answer.value, dict):
+        return PythonFacts(gap=Gap.of(answer, "interpreter"), torch=torch, torch_version=torch_version)
+    said: dict[str, Any] = answer.value
+    facts = PythonFacts(
+        version=_text(said.get("version")),
+        implementation=_text(said.get("implementation")),
+        executable=_text(said.get("executable")),
+        prefix=_text(said.get("prefix")),
+        base_prefix=_text(said.get("base_prefix")),
+        path=tuple(entry for entry in said.get("path") or () if isinstance(entry, str)),
+        torch=torch,
+        torch_version=torch_version,
+    )
+    return _placed(ctx, facts)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _placed(ctx: Context, facts: PythonFacts) -> PythonFacts:
+    """Return the facts with the kind of environment and its names."""
+    if facts.prefix is None or facts.base_prefix is None:
+        gap = Gap(kind=ReasonKind.FAILED, subject="interpreter", detail="the interpreter told no prefix")
+        return attrs.evolve(facts, gap=gap)
+    meta = ctx.stat(posixpath.join(facts.base_prefix, "conda-meta"))
+    conda_prefix = facts.base_prefix if meta.ok else None
+    named, named_prefix = ctx.env(NAME_VARIABLE) or None, ctx.env(PREFIX_VARIABLE) or None
+    if facts.prefix != facts.base_prefix:
+        stale = named if conda_prefix is None or named_prefix not in (None, conda_prefix) else None
+        return attrs.evolve(
+            facts, env=VENV, venv_path=facts.prefix, conda_prefix=conda_prefix, stale_conda=stale
+        )
+    if conda_prefix is not None:
+        name = _conda_name(ctx, conda_prefix, named, named_prefix)
+        stale = named if named not in (name, conda_prefix) else None
+        return attrs.evolve(
+            facts, env=CONDA, conda_env_name=name, conda_prefix=conda_prefix, stale_conda=stale
+        )
+    if not meta.absent:
+        return attrs.evolve(facts, gap=Gap.of(meta, "conda-meta"), stale_conda=named)
+    return attrs.evolve(facts, env=SYSTEM, stale_conda=named)
+
+
+def _conda_name(ctx: Context, prefix: str, named: str | None, named_prefix: str | None) -> str:
+    """Return conda's own name of the environment: its path where it has no other."""
+    parent, name = posixpath.split(prefix.rstrip("/"))
+    if posixpath.basename(parent) == "envs":
+        return name
+    if named is not None and named_prefix == prefix:
+        return named
+    return "base" if ctx.stat(posixpath.join(prefix, "condabin")).ok else prefix
+
+
+def _torch(ctx: Context) -> tuple[Module | None, str | None]:
+    """Look for torch without importing it, and say whether that part was seen."""
+    module, distribution = ctx.module("torch"), ctx.distribution("torch")
+    if module.value is not None or distribution.value is not None:
+        ctx.cover("torch", Coverage.SEEN)
+    else:
+        ctx.cover("torch", Coverage.ABSENT if module.ok and distribution.ok else Coverage.UNKNOWN)
+    return module.value, distribution.value.version if distribution.value is not None else None

@@ -1,0 +1,35 @@
+"""The RDMA devices that the kernel lists."""
+
+import attrs
+
+from aorta.collect import Context
+from aorta.model.vocabulary import Coverage, ReasonKind
+from aorta.plugin import provider
+
+DIRECTORY = "/sys/class/infiniband"
+
+
+@attrs.frozen(kw_only=True)
+class RdmaDevices:
+    """Names under ``/sys/class/infiniband``, sorted; ``kind`` says why they could not be listed.
+
+    Without the directory no RDMA subsystem is loaded: no names, and ``kind`` is absent.
+    """
+
+    names: tuple[str, ...] = ()
+    kind: ReasonKind | None = None
+    detail: str = ""
+
+
+@provider(model=RdmaDevices, timeout_s=5)
+def provide(ctx: Context) -> RdmaDevices:
+    """RDMA devices of the kernel, by name."""
+    answer = ctx.scan(DIRECTORY)
+    names = tuple(entry.name for entry in answer.value or ())
+    if names:
+        ctx.cover("rdma", Coverage.SEEN)
+    elif answer.ok or answer.absent:
+        ctx.cover("rdma", Coverage.ABSENT)
+    else:
+        ctx.cover("rdma", Coverage.UNKNOWN)
+    return RdmaDevices(names=names, kind=answer.kind, detail=answer.detail)
