@@ -1,0 +1,234 @@
+"""The GPU targets of the machine: the silicon's own, and what tools and the runtime make of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated
+
+import attrs
+
+from aorta.collect import CommandAnswer, Context
+from aorta.model.fact import Fact
+from aorta.model.vocabulary import Outcome, Provenance, ReasonKind, Scope
+from aorta.plugin import collector
+from aorta_collectors import gpu_evidence, rocminfo
+from aorta_collectors.gfx import Target, parse_targets, plain
+from aorta_collectors.providers import KfdTopology, RocmRoots
+from aorta_collectors.tool_json import first_line
+
+ENUMERATOR = ("rocm_agent_enumerator",)
+ENUMERATOR_TIMEOUT_S = 30.0
+OVERRIDE_PREFIX = "HSA_OVERRIDE_GFX_VERSION"
+TARGET_LIST = "ROCM_TARGET_LST"
+MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
+NO_INTERPRETER = 127
+
+
+@attrs.frozen(kw_only=True)
+class GpuArch:
+    """Targets and counts of the GPUs that this process may read."""
+
+    agent_count: Annotated[
+        int | None,
+        Fact("GPUs; each partition counts.", caveat="Before ROCR_VISIBLE_DEVICES and the other masks."),
+    ] = None
+    gfx_targets: Annotated[
+        tuple[str, ...] | None,
+        Fact("Distinct targets, sorted.", caveat="Of the silicon where KFD can be read."),
+    ] = None
+    agent_arch_counts: Annotated[dict[str, int] | None, Fact("GPUs by target, sorted by name.")] = None
+    source: Annotated[
+        str | None,
+        Fact(
+            "What the three values above rest on: kfd or rocm_agent_enumerator.",
+            caveat="The enumerator also answers from HSA_OVERRIDE_GFX_VERSION and ROCM_TARGET_LST.",
+        ),
+    ] = None
+    silicon_targets: Annotated[
+        tuple[str, ...] | None, Fact("Target of each readable GPU node, in the order of KFD's nodes.")
+    ] = None
+    physical_count: Annotated[int | None, Fact("Distinct PCI devices behind the GPU nodes.")] = None
+    denied_nodes: Annotated[
+        int | None, Fact("KFD nodes that may not be read: devices of others, hidden by a device cgroup.")
+    ] = None
+    enumerator_targets: Annotated[
+        tuple[str, ...] | None,
+        Fact("Devices that rocm_agent_enumerator prints, in its order, without gfx000 and generic targets."),
+    ] = None
+    enumerator_agrees: Annotated[
+        bool | None, Fact("Whether the enumerator names as many GPUs of the same targets as KFD.")
+    ] = None
+    runtime_targets: Annotated[
+        tuple[str, ...] | None,
+        Fact(
+            "GPU agents that rocminfo prints, in its order: the runtime's view, masks and overrides applied."
+        ),
+    ] = None
+    runtime_agrees: Annotated[
+        bool | None,
+        Fact(
+            "Whether the runtime's targets are those of KFD; with a ROCR mask, whether they are among them."
+        ),
+    ] = None
+    isa_targets: Annotated[
+        tuple[str, ...] | None, Fact("Distinct targets with features, e.g. gfx942:sramecc+:xnack-.")
+    ] = None
+    overrides: Annotated[
+        dict[str, str] | None,
+        Fact(
+            "HSA_OVERRIDE_GFX_VERSION, its per-device forms, ROCM_TARGET_LST, as set; an empty text is set."
+        ),
+    ] = None
+    visibility_masks: Annotated[
+        dict[str, str] | None,
+        Fact("ROCR_, HIP_, CUDA_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL, as set; an empty text hides all."),
+    ] = None
+
+
+@collector(
+    section="gpu_arch",
+    model=GpuArch,
+    provenance=(Provenance.HOST_DEVICE, Provenance.HOST_KERNEL),
+    scope=Scope.PROCESS,
+    needs=(KfdTopology, RocmRoots),
+    timeout_s=40,
+)
+def collect(ctx: Context) -> GpuArch:
+    """GPU targets of the silicon, of the enumerator and of the runtime."""
+    topology = ctx.need(KfdTopology)
+    kfd_device = ctx.stat(gpu_evidence.KFD_DEVICE).ok
+    runtime_possible = bool(topology.gpus) or kfd_device or ctx.stat(gpu_evidence.DXG_DEVICE).ok
+    commands = (ENUMERATOR, rocminfo.COMMAND) if runtime_possible else (ENUMERATOR,)
+    answers = ctx.commands(*commands, timeout=ENUMERATOR_TIMEOUT_S, path=ctx.need(RocmRoots).bin_dirs)
+    listed = _enumerated(ctx, answers[0], topology, kfd_device=kfd_device)
+    agents = _runtime(ctx, answers[1], topology) if runtime_possible else None
+    if not runtime_possible:
+        text = "there is neither /dev/kfd nor /dev/dxg, so the runtime was not asked"
+        ctx.note(ReasonKind.ABSENT, "runtime_targets", text, subject=gpu_evidence.KFD_DEVICE)
+    masks = {name: value for name in MASKS if (value := ctx.env(name)) is not None}
+    if topology.present is False:
+        text = "there is no KFD topology: nothing tells the silicon apart from what tools print"
+        ctx.note(ReasonKind.ABSENT, "silicon_targets", text, subject="/sys/class/kfd")
+    silicon = tuple(node.gfx_target for node in topology.gpus if node.gfx_target)
+    runtime = None if agents is None else tuple(agent.name for agent in agents)
+    return attrs.evolve(
+        _counts(ctx, topology, listed, kfd_device=kfd_device),
+        silicon_targets=silicon or None,
+        physical_count=len({node.device for node in topology.gpus}) or None,
+        denied_nodes=None if topology.present is None else len(topology.denied),
+        enumerator_targets=listed,
+        enumerator_agrees=_same(silicon, listed),
+        runtime_targets=runtime,
+        runtime_agrees=_among(silicon, runtime)
+        if "ROCR_VISIBLE_DEVICES" in masks
+        else _same(silicon, runtime),
+        isa_targets=_isa_targets(ctx, agents, listed, gpus=bool(topology.gpus)),
+        overrides=_overrides(ctx),
+        visibility_masks=masks,
+    )
+
+
+def _overrides(ctx: Context) -> dict[str, str]:
+    names = [*ctx.env_names(OVERRIDE_PREFIX), TARGET_LIST]
+    return {name: value for name in names if (value := ctx.env(name)) is not None}
+
+
+def _counts(
+    ctx: Context, topology: KfdTopology, listed: tuple[str, ...] | None, *, kfd_device: bool
+) -> GpuArch:
+    """Return the three counts and their source: KFD where all of it is known, else the enumerator."""
+    targets = [node.gfx_target for node in topology.gpus]
+    known = [target for target in targets if target is not None]
+    if targets and len(known) == len(targets) and not topology.broken:
+        return _counted(known, "kfd")
+    if listed:
+        return _counted(listed, ENUMERATOR[0])
+    if topology.unread:
+        why = topology.unread[0]
+        text = f"{len(topology.unread)} KFD nodes cannot be read: {why.detail}"
+        ctx.note(why.kind, "agent_count", text, subject=why.subject)
+    elif targets:
+        text = "KFD lists GPUs without a usable gfx_target_version"
+        ctx.note(ReasonKind.UNSUPPORTED, "agent_count", text)
+    elif kfd_device:
+        text = "/dev/kfd is there, yet neither KFD's topology nor the enumerator names a GPU"
+        ctx.note(ReasonKind.EXPECTED, "agent_count", text, subject=gpu_evidence.KFD_DEVICE)
+    elif topology.present or listed is not None:
+        return _counted((), "kfd" if topology.present else ENUMERATOR[0])
+    else:
+        ctx.note(ReasonKind.ABSENT, "agent_count", "this host has no KFD", subject="/sys/class/kfd")
+    return GpuArch()
+
+
+def _counted(targets: Sequence[str], source: str) -> GpuArch:
+    counts = Counter(targets)
+    return GpuArch(
+        agent_count=len(targets),
+        gfx_targets=tuple(sorted(counts)),
+        agent_arch_counts={target: counts[target] for target in sorted(counts)},
+        source=source,
+    )
+
+
+def _enumerated(
+    ctx: Context, answer: CommandAnswer, topology: KfdTopology, *, kfd_device: bool
+) -> tuple[str, ...] | None:
+    """Return what the enumerator lists; noise on its stdout is never a target."""
+    field = "enumerator_targets"
+    if answer.kind is not None:
+        kind, text = answer.kind, plain(answer.detail)
+        if answer.value is not None and answer.value.exit_code == NO_INTERPRETER:
+            kind = ReasonKind.NO_TOOL
+        if (
+            topology.present is False
+            and not kfd_device
+            and answer.value
+            and answer.value.outcome is Outcome.EXIT
+        ):
+            text = f"{text} (this host has no KFD)"
+        ctx.note(kind, field, text, subject=ENUMERATOR[0])
+        return None
+    listed = tuple(target.base for target in parse_targets(answer.stdout))
+    if not listed and topology.gpus:
+        noise = first_line(plain(answer.stdout))
+        text = f"the tool failed: it lists no GPU, KFD lists {len(topology.gpus)}"
+        text += f"; it printed: {noise}" if noise else ""
+        ctx.note(ReasonKind.FAILED, field, text, subject=ENUMERATOR[0])
+        return None
+    return listed
+
+
+def _runtime(ctx: Context, answer: CommandAnswer, topology: KfdTopology) -> tuple[rocminfo.Agent, ...] | None:
+    agents = rocminfo.parse_agents(answer.stdout)
+    mask = ctx.env("ROCR_VISIBLE_DEVICES")
+    if agents:
+        return agents
+    kind, text = rocminfo.explain(answer)
+    if answer.kind is None and mask is not None and topology.gpus:
+        text = (
+            f"rocminfo lists no GPU, KFD lists {len(topology.gpus)}: ROCR_VISIBLE_DEVICES={mask!r} hides them"
+        )
+    ctx.note(kind, "runtime_targets", text, subject="rocminfo")
+    return () if answer.kind is None else None
+
+
+def _isa_targets(
+    ctx: Context, agents: tuple[rocminfo.Agent, ...] | None, listed: tuple[str, ...] | None, *, gpus: bool
+) -> tuple[str, ...] | None:
+    """Return targets with their features: rocminfo's, or those of the enumerator's ``-name``."""
+    found: list[Target] = [agent.target for agent in agents or () if agent.target is not None]
+    if not found and listed and not agents:
+        line = (*ENUMERATOR, "-name")
+        answer = ctx.command(line, timeout=ENUMERATOR_TIMEOUT_S, path=ctx.need(RocmRoots).bin_dirs)
+        found = list(parse_targets(answer.stdout))
+    if not found:
+        kind = ReasonKind.UNSUPPORTED if gpus or listed or agents else ReasonKind.ABSENT
+        ctx.note(kind, "isa_targets", "no tool names the features of a GPU")
+    return tuple(sorted({target.text for target in found})) or None
+
+
+def _same(silicon: tuple[str, ...], seen: tuple[str, ...] | None) -> bool | None:
+    return None if not silicon or seen is None else Counter(silicon) == Counter(seen)
+
+
+def _among(silicon: tuple[str, ...], seen: tuple[str, ...] | None) -> bool | None:
+    return None if not silicon or seen is None else not Counter(seen) - Counter(silicon)

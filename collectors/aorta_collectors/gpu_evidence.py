@@ -1,0 +1,120 @@
+"""Signs of an AMD GPU other than KFD's own list: device nodes, PCI, a scheduler's grant."""
+
+import attrs
+
+from aorta.collect import Answer, Context
+from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.drm import AMD, read_nodes
+from aorta_collectors.sysfs_numbers import parse_hex
+
+KFD_DEVICE = "/dev/kfd"
+DXG_DEVICE = "/dev/dxg"
+PCI_DEVICES = "/sys/bus/pci/devices"
+SYSFS = ("/sys/class", "/sys/devices", "/sys/bus", "/sys/module")
+
+NVIDIA = 0x10DE
+DISPLAY_CLASSES = (0x0300, 0x0302, 0x0380, 0x1200)
+ACCELERATOR_CLASSES = (0x0302, 0x0380, 0x1200)
+
+#: Drivers under which an AMD device can never be a ROCm GPU.
+OTHER_DRIVERS = ("radeon",)
+SCHEDULER_VARIABLES = ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE")
+_NONE_GRANTED = ("", "0", "(null)", "N/A")
+
+
+@attrs.frozen(kw_only=True)
+class PciGpu:
+    """A PCI function of a display or accelerator class. ``driver`` is null when none is bound."""
+
+    bdf: str
+    vendor: int
+    device_class: int
+    driver: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Evidence:
+    """What speaks for an AMD GPU. ``sysfs`` tells whether sysfs can be seen at all.
+
+    ``pci_trouble`` is the answer that kept the PCI bus from being seen, None when it was seen or is
+    positively not there.
+    """
+
+    kfd_device: bool
+    dxg_device: bool
+    sysfs: bool
+    amd: tuple[PciGpu, ...] = ()
+    amd_cards: tuple[str, ...] = ()
+    nvidia: bool = False
+    granted: str | None = None
+    pci_trouble: Answer[object] | None = None
+
+    @property
+    def contradictions(self) -> tuple[str, ...]:
+        """Return what contradicts the absence of AMD GPUs, each as words."""
+        found = [f"{KFD_DEVICE} is there"] if self.kfd_device else []
+        found += [f"PCI has {gpu.bdf} (driver {gpu.driver or 'none'})" for gpu in self.amd[:8]]
+        if not self.amd:
+            found += [f"DRM has the AMD card {card}" for card in self.amd_cards[:8]]
+        if self.granted and not self.nvidia:
+            found.append(self.granted)
+        return tuple(found)
+
+
+def look(ctx: Context) -> Evidence:
+    """Collect the evidence; nothing is noted."""
+    listing = ctx.scan(PCI_DEVICES)
+    gpus = [gpu for gpu in (_pci_gpu(ctx, entry.name) for entry in listing.value or ()) if gpu is not None]
+    unseen = listing.kind is not None and not listing.absent
+    return Evidence(
+        kfd_device=_there(ctx, KFD_DEVICE),
+        dxg_device=_there(ctx, DXG_DEVICE),
+        sysfs=listing.ok or any(_there(ctx, place) for place in SYSFS),
+        amd_cards=tuple(
+            node.name
+            for node in read_nodes(ctx)
+            if node.amd and node.name.startswith("card") and node.driver not in OTHER_DRIVERS
+        ),
+        amd=tuple(gpu for gpu in gpus if gpu.vendor == AMD and gpu.driver not in OTHER_DRIVERS),
+        nvidia=any(gpu.vendor == NVIDIA for gpu in gpus) or _there(ctx, "/sys/module/nvidia"),
+        granted=_granted(ctx),
+        pci_trouble=Answer(kind=listing.kind, subject=PCI_DEVICES, detail=listing.detail) if unseen else None,
+    )
+
+
+def _there(ctx: Context, path: str) -> bool:
+    return ctx.stat(path).ok
+
+
+def _granted(ctx: Context) -> str | None:
+    for name in SCHEDULER_VARIABLES:
+        value = (ctx.env(name) or "").strip()
+        if value not in _NONE_GRANTED:
+            return f"{name}={value[:40]}"
+    return None
+
+
+def _pci_gpu(ctx: Context, name: str) -> PciGpu | None:
+    place = f"{PCI_DEVICES}/{name}"
+    device_class = parse_hex(ctx.text(f"{place}/class").value)
+    if device_class is None or device_class >> 8 not in DISPLAY_CLASSES:
+        return None
+    vendor = parse_hex(ctx.text(f"{place}/vendor").value)
+    driver = (ctx.link(f"{place}/driver").value or "").rpartition("/")[2] or None
+    if vendor is None:
+        return None
+    return PciGpu(bdf=name, vendor=vendor, device_class=device_class >> 8, driver=driver)
+
+
+def absence(evidence: Evidence) -> tuple[ReasonKind, str, str | None] | None:
+    """Say why "no GPU" cannot be claimed: kind, words, subject. None when it can."""
+    against = evidence.contradictions
+    if against:
+        text = f"no GPU can be read in KFD's topology, yet {'; '.join(against)}"
+        return ReasonKind.EXPECTED, text, KFD_DEVICE if evidence.kfd_device else None
+    trouble = evidence.pci_trouble
+    if trouble is not None and trouble.kind is not None:
+        return trouble.kind, trouble.detail, trouble.subject
+    if not evidence.sysfs:
+        return ReasonKind.UNSUPPORTED, "no sysfs is mounted here, so devices cannot be seen", "/sys"
+    return None

@@ -1,0 +1,131 @@
+"""A kernel module as it is loaded (sysfs) and as it lies on disk (modinfo): two different facts."""
+
+import re
+from typing import Any
+
+import attrs
+
+from aorta.collect import Answer, CommandAnswer, Context, parsed
+from aorta.model.vocabulary import ReasonKind
+
+PARAMETER_LIMIT = 400
+BUILTIN = "(builtin)"
+_VERSION = re.compile(r"[0-9][0-9A-Za-z.+~_-]{0,79}")
+_SRCVERSION = re.compile(r"[0-9A-Fa-f]{8,64}")
+_FIELD = re.compile(r"([a-z_]{1,30}):[ \t]*(.*)")
+
+
+def module_version(text: str) -> str:
+    """Read a module's version. Raises ValueError for free text, such as a kernel banner."""
+    word = text.strip()
+    if not _VERSION.fullmatch(word):
+        raise ValueError(f"{word[:60]!r} is no module version")
+    return word
+
+
+def srcversion(text: str) -> str:
+    """Read a srcversion: hexadecimal digits that change with every rebuild of other source."""
+    word = text.strip()
+    if not _SRCVERSION.fullmatch(word):
+        raise ValueError(f"{word[:60]!r} is no srcversion")
+    return word
+
+
+@attrs.frozen(kw_only=True)
+class ModuleFile:
+    """What modinfo says of the file on disk."""
+
+    filename: str | None = None
+    version: str | None = None
+    srcversion: str | None = None
+    vermagic: str | None = None
+    intree: bool = False
+
+    @property
+    def builtin(self) -> bool:
+        """Tell whether the module is part of the kernel image."""
+        return self.filename == BUILTIN
+
+
+def parse_modinfo(text: str) -> ModuleFile:
+    """Read modinfo's fields, the first of each name. Raises ValueError when there is no file name."""
+    fields: dict[str, str] = {}
+    for line in text.splitlines():
+        match = _FIELD.fullmatch(line.rstrip())
+        if match is not None:
+            fields.setdefault(match[1], match[2].strip())
+    if not fields.get("filename"):
+        raise ValueError("no filename line")
+    version = fields.get("version", "")
+    source = fields.get("srcversion", "")
+    return ModuleFile(
+        filename=fields["filename"],
+        version=version if _VERSION.fullmatch(version) else None,
+        srcversion=source if _SRCVERSION.fullmatch(source) else None,
+        vermagic=fields.get("vermagic") or None,
+        intree=fields.get("intree") == "Y",
+    )
+
+
+@attrs.frozen(kw_only=True)
+class Loaded:
+    """The loaded module. ``loaded`` is None when sysfs cannot tell; values may be missing by kind."""
+
+    loaded: bool | None
+    answer: Answer[Any]
+    version: Answer[str]
+    srcversion: Answer[str]
+    parameters: Answer[dict[str, str | None]]
+    unloadable: bool | None = None
+
+
+def read_loaded(ctx: Context, name: str) -> Loaded:
+    """Read ``/sys/module/NAME``; the directory of a built-in module has no initstate."""
+    place = f"/sys/module/{name}"
+    seen = ctx.stat(place)
+    sysfs = seen.ok or any(
+        ctx.stat(path).ok for path in ("/sys/module", "/sys/devices", "/sys/bus", "/sys/class")
+    )
+    state = ctx.stat(f"{place}/initstate")
+    return Loaded(
+        loaded=True if seen.ok else False if seen.absent and sysfs else None,
+        answer=seen,
+        version=parsed(ctx.text(f"{place}/version"), module_version),
+        srcversion=parsed(ctx.text(f"{place}/srcversion"), srcversion),
+        parameters=_parameters(ctx, f"{place}/parameters"),
+        unloadable=state.ok if seen.ok and (state.ok or state.absent) else None,
+    )
+
+
+def _parameters(ctx: Context, place: str) -> Answer[dict[str, str | None]]:
+    listing = ctx.scan(place)
+    if listing.kind is not None:
+        return Answer(kind=listing.kind, subject=place, detail=listing.detail)
+    names = [entry.name for entry in listing.value or () if entry.kind == "file"][:PARAMETER_LIMIT]
+    texts = {name: ctx.text(f"{place}/{name}").value for name in names}
+    return Answer(
+        value={name: None if text is None else text.strip() for name, text in texts.items()}, subject=place
+    )
+
+
+def read_file(answer: CommandAnswer) -> Answer[ModuleFile]:
+    """Read modinfo's answer; "not found" is absent, not failed."""
+    done = answer.value
+    if answer.kind is ReasonKind.FAILED and done is not None and "not found" in done.stderr:
+        return Answer(kind=ReasonKind.ABSENT, subject=answer.subject, detail=answer.detail)
+    return parsed(answer, lambda completed: parse_modinfo(completed.stdout))
+
+
+def same(loaded: Loaded, file: Answer[ModuleFile]) -> bool | None:
+    """Tell whether the loaded module is the one on disk; None when nothing decides it.
+
+    Equal versions decide nothing: a rebuild keeps the version and changes the srcversion.
+    """
+    disk = file.value
+    if disk is None:
+        return None
+    if loaded.srcversion.value and disk.srcversion:
+        return loaded.srcversion.value.upper() == disk.srcversion.upper()
+    if loaded.version.value and disk.version and loaded.version.value != disk.version:
+        return False
+    return None
