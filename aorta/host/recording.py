@@ -11,7 +11,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TextIO, TypeVar
 
 import attrs
 
@@ -99,8 +99,10 @@ class RecordingHost:
         self.kind = host.kind
         self.broken: Exception | None = None
         self._host = host
-        self._file = open(sink, "w", encoding="utf-8") if isinstance(sink, (str, os.PathLike)) else None  # noqa: SIM115 - open until close()
-        self._sink: Sink = self._file or sink  # type: ignore[assignment]
+        self._file: TextIO | None = None
+        if isinstance(sink, (str, os.PathLike)):
+            self._file = sink = open(sink, "w", encoding="utf-8")  # noqa: SIM115 - open until close()
+        self._sink: Sink = sink
         self._lock = threading.RLock()
         self._told: dict[str, int] = {}
         self._redaction = Redaction(secrets_of(_environ(host)))

@@ -142,7 +142,7 @@ class Folder:
         for path, real in found:
             if os.path.islink(real):
                 continue
-            if path in self.links:
+            if path in self.links and not os.path.isdir(real):
                 raise BadFolderError(f"{top}: {path} is laid out and is a link to {self.links[path]} as well")
             if os.path.isdir(real):
                 self._directory(path)
