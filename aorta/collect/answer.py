@@ -62,7 +62,7 @@ def asked(subject: str, question: Callable[[], T]) -> Answer[T]:
     """Ask the host and return an answer, whatever happens on the machine."""
     try:
         return Answer(value=question(), subject=subject)
-    except (OSError, UnicodeError, NotRecordedError) as error:
+    except Exception as error:
         about = error.mount if isinstance(error, DeadMountError) else subject
         return Answer(kind=kind_of(error), subject=about, detail=_told(error, subject))
 
@@ -72,7 +72,9 @@ def _told(error: BaseException, subject: str) -> str:
         return f"{subject}: {error.strerror}"
     if isinstance(error, UnicodeError):
         return f"{subject}: not UTF-8"
-    return f"{subject}: {error}"
+    if isinstance(error, (OSError, NotRecordedError)):
+        return f"{subject}: {error}"
+    return f"{subject}: {type(error).__name__}: {error}"
 
 
 _KINDS = {
@@ -97,7 +99,7 @@ class CommandAnswer(Answer[Completed]):
 
 
 def command_answer(argv: tuple[str, ...], done: Completed, limit: float) -> CommandAnswer:
-    """Return the answer for a command that ended in any way."""
+    """Return the answer for a command that ended in any way, waited for ``limit`` seconds at most."""
     kind = _KINDS.get(done.outcome)
     line = " ".join(argv)
     return CommandAnswer(value=done, kind=kind, subject=line, detail=_ending(line, argv[0], done, limit))
@@ -111,12 +113,20 @@ def _ending(line: str, program: str, done: Completed, limit: float) -> str:
     if done.outcome is Outcome.DENIED:
         return done.detail or f"{program} may not be run"
     if done.outcome in (Outcome.TIMED_OUT, Outcome.ABANDONED):
-        return f"{line}: no end within {limit:g} s"
+        # A shared command may have ended under the shorter limit of who asked first.
+        seconds = min(limit, done.elapsed_s) if done.elapsed_s else limit
+        return f"{line}: no end within {seconds:.3g} s"
     if done.outcome is Outcome.SIGNAL:
         return f"{line}: ended by signal {abs(done.exit_code or 0)}{why}"
     if done.outcome is Outcome.EXIT:
         return f"{line}: exit status {done.exit_code}{why}"
     return ""
+
+
+def unasked_answer(argv: tuple[str, ...], error: Exception) -> CommandAnswer:
+    """Return the answer for a command that the host could not even be asked about."""
+    line = " ".join(argv)
+    return CommandAnswer(kind=kind_of(error), subject=line, detail=_told(error, line))
 
 
 def last_line(text: str) -> str:

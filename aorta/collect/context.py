@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 import attrs
 
-from aorta.collect.answer import Answer, CommandAnswer, asked, command_answer
+from aorta.collect.answer import Answer, CommandAnswer, asked, command_answer, unasked_answer
 from aorta.collect.commands import CommandPool
 from aorta.collect.digests import Digests
 from aorta.collect.request import Request
 from aorta.host.observe import OBSERVATIONS
-from aorta.host.protocol import READ_LIMIT, Argv, Distribution, Entry, Host, Module, Stat, shown
+from aorta.host.protocol import READ_LIMIT, Argv, Completed, Distribution, Entry, Host, Module, Stat, shown
 from aorta.model.redact import redact
 from aorta.model.reason import Reason
 from aorta.model.snapshot import CommandRecord, DigestCount
@@ -21,6 +21,14 @@ T = TypeVar("T")
 Model = TypeVar("Model")
 
 COMMAND_TIMEOUT_S = 5.0
+
+#: The part of a section's time, and the most seconds of it, that no question may use up: what was
+#: seen until then is told, while a section that is past its deadline loses all.
+RESERVED_PART, RESERVED_S = 0.1, 0.5
+
+#: The most characters of a reason's sentence, and the most reasons of one section.
+NOTE_LIMIT = 1000
+NOTES_LIMIT = 200
 
 
 class UndeclaredNeedError(Exception):
@@ -50,14 +58,18 @@ class Context:
     ) -> None:
         self._shared = shared
         self._section = section
-        self._deadline = deadline
+        now = time.monotonic()
+        self._deadline = deadline - min(RESERVED_S, RESERVED_PART * max(0.0, deadline - now))
         self._needs = needs or {}
+        self._noted: set[Reason] = set()
         self.reasons: list[Reason] = []
         self.command_records: list[CommandRecord] = []
         self.variables: set[str] = set()
         self.redacted: set[str] = set()
         self.coverage: dict[str, Coverage] = {}
         self.digest_count = DigestCount()
+        #: Whether the run is past its deadline: what it still says is not heard.
+        self.abandoned = False
 
     @property
     def request(self) -> Request:
@@ -70,7 +82,7 @@ class Context:
         return self._shared.host.kind
 
     def remaining(self) -> float:
-        """Return the seconds left of this section's deadline, never negative."""
+        """Return the seconds that questions may still take, a little less than the section has left."""
         return max(0.0, self._deadline - time.monotonic())
 
     def wants(self, detail: Detail) -> bool:
@@ -86,18 +98,33 @@ class Context:
 
     # Reasons
 
-    def note(
-        self, kind: ReasonKind, field: str, text: str, *, subject: str | None = None
-    ) -> None:
-        """Note why ``field`` (dotted, empty for the whole section) is missing."""
-        detail, subject = redact(text), redact(subject) if subject else subject
-        reason = Reason(section=self._section, kind=kind, field=field, subject=subject, detail=detail)
-        if reason not in self.reasons:
+    def note(self, kind: ReasonKind, field: str, text: str, *, subject: str | None = None) -> None:
+        """Note why ``field`` (dotted, empty for the whole section) is missing.
+
+        Raises ValueError for a kind that there is not. Beyond 200 reasons only their number is kept.
+        """
+        reason = Reason(
+            section=self._section,
+            kind=ReasonKind(kind),
+            field=str(field),
+            subject=_bounded(redact(str(subject))) if subject else None,
+            detail=_bounded(redact(str(text))),
+        )
+        if reason in self._noted:
+            return
+        self._noted.add(reason)
+        if len(self._noted) <= NOTES_LIMIT:
             self.reasons.append(reason)
+            return
+        more = f"and {len(self._noted) - NOTES_LIMIT} more reasons"
+        self.reasons[NOTES_LIMIT:] = [Reason(section=self._section, kind=reason.kind, detail=more)]
 
     def cover(self, part: str, state: Coverage) -> None:
-        """Say whether a part of the machine (gpu, rocm, torch, rdma, isolation) was seen at all."""
-        self.coverage[part] = state
+        """Say whether a part of the machine (gpu, rocm, torch, rdma, isolation) was seen at all.
+
+        Raises ValueError for a state that there is not.
+        """
+        self.coverage[str(part)] = Coverage(state)
 
     def take(self, answer: Answer[T], field: str) -> T | None:
         """Return an answer's value, or note against ``field`` why there is none and return None."""
@@ -176,24 +203,29 @@ class Context:
         if sudo and not self.request.sudo:
             return [_not_allowed(argv) for argv in argvs]
         limit = min(timeout, self.remaining())
-        until = time.monotonic() + limit
         lines = [("sudo", "-n", *argv) if sudo else tuple(argv) for argv in argvs]
-        jobs = [self._shared.commands.start(line, limit, path) for line in lines]
+        tickets = [self._shared.commands.start(line, limit, path) for line in lines]
         answers = []
-        for line, (job, shared) in zip(lines, jobs, strict=True):
-            done = self._shared.commands.wait(job, until)
-            self.command_records.append(
-                CommandRecord(
-                    argv=tuple(redact(word) for word in shown(line)),
-                    outcome=done.outcome,
-                    exit_code=done.exit_code,
-                    elapsed_s=round(done.elapsed_s, 4),
-                    shared=shared,
-                    as_root=sudo,
-                )
-            )
+        for line, first in zip(lines, tickets, strict=True):
+            ticket, done = self._shared.commands.wait(first)
+            if isinstance(done, Exception):
+                answers.append(unasked_answer(shown(line), done))
+                continue
+            self._record(line, done, shared=ticket.shared, as_root=sudo)
             answers.append(command_answer(shown(line), done, limit))
         return answers
+
+    def _record(self, line: Argv, done: Completed, *, shared: bool, as_root: bool) -> None:
+        self.command_records.append(
+            CommandRecord(
+                argv=tuple(redact(word) for word in shown(line)),
+                outcome=done.outcome,
+                exit_code=done.exit_code,
+                elapsed_s=round(done.elapsed_s, 4),
+                shared=shared,
+                as_root=as_root,
+            )
+        )
 
     # Environment and interpreter
 
@@ -205,6 +237,7 @@ class Context:
 
     def env_names(self, prefix: str = "") -> list[str]:
         """Return the names of the set variables that begin with ``prefix``, sorted."""
+        self.variables.add(f"{prefix}*")
         overlay = self.request.env
         if overlay is None:
             return self._shared.host.env_names(prefix)
@@ -222,6 +255,10 @@ class Context:
         """Ask what the running interpreter says of itself: a key of ``aorta.host.observe`` or one's own."""
         question = function or OBSERVATIONS[key]
         return asked(key, lambda: self._shared.host.observe(key, question))
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= NOTE_LIMIT else f"{text[: NOTE_LIMIT - 1]}…"
 
 
 def _not_allowed(argv: Argv) -> CommandAnswer:

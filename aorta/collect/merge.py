@@ -1,11 +1,16 @@
 """From results to the snapshot: every section in its place, every reason and record with it."""
 
+import copy
+from typing import Any
+
 import attrs
 
 from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.result import missing
+from aorta.host.protocol import NotRecordedError
 from aorta.model.reason import Reason
 from aorta.model.sections import ORDER, UNBUILT
+from aorta.model.shape import empty
 from aorta.model.snapshot import Collection, Covered, Record, Snapshot
 from aorta.model.vocabulary import Coverage, Detail, ReasonKind, Status
 
@@ -14,7 +19,38 @@ _EXPECTED_IN = {"gpu": "gpus", "torch": "pytorch_version", "rdma": "nic_devices"
 
 
 def merge(run: Orchestrator, envelope: Collection) -> Snapshot:
-    """Return the snapshot of a capture; ``envelope`` holds what is known of the capture itself."""
+    """Return the snapshot of a capture; ``envelope`` holds what is known of the capture itself.
+
+    Should that fail, a snapshot of full shape says so, with every value that was collected.
+    """
+    try:
+        return _merged(run, envelope)
+    except Exception as error:
+        return last_resort(run, envelope, error)
+
+
+def last_resort(run: Orchestrator, envelope: Collection, error: Exception) -> Snapshot:
+    """Return a snapshot of full shape when aorta itself fails: what was collected, and that it failed."""
+    reason = Reason(
+        section="collection", kind=ReasonKind.FAILED, detail=f"{type(error).__name__} in aorta itself"
+    )
+    plain = {name: copy.deepcopy(UNBUILT.get(name)) for name in ORDER}
+    plain |= {name: empty(spec.shape) for name, spec in run.registry.collectors.items()}
+    plain |= {name: run.results[name].plain for name in run.wanted() if name in run.results}
+    sections = {name: value for name, value in plain.items() if "." not in name}
+    return Snapshot(
+        sections=sections,
+        plain=sections,
+        extensions={name: _extension(name, value) for name, value in plain.items() if "." in name},
+        collection=attrs.evolve(envelope, reasons=(reason,)),
+    )
+
+
+def _extension(name: str, value: Any) -> dict[str, Any]:
+    return {"schema": f"{name}/1", "data": value}
+
+
+def _merged(run: Orchestrator, envelope: Collection) -> Snapshot:
     _fill(run)
     coverage = _coverage(run)
     reasons = [reason for result in run.results.values() for reason in result.reasons]
@@ -29,21 +65,27 @@ def merge(run: Orchestrator, envelope: Collection) -> Snapshot:
             name: run.results[name].record for name in run.registry.providers if name in run.results
         },
         plugins=tuple(run.registry.plugins),
-        reasons=tuple(_ordered(reasons, list(sections))),
+        reasons=tuple(_ordered(reasons, run)),
         coverage=coverage,
         redacted=tuple(sorted({name for result in run.results.values() for name in result.redacted})),
     )
+    unbuilt = copy.deepcopy(UNBUILT)
     return Snapshot(
-        captured_at=run.host.now(),
+        captured_at=_now(run),
         sections={
-            name: run.results[name].value if name in run.results else UNBUILT.get(name) for name in sections
+            name: run.results[name].value if name in run.results else unbuilt.get(name) for name in sections
         },
-        plain={name: plain[name] if name in plain else UNBUILT.get(name) for name in sections},
-        extensions={
-            name: {"schema": f"{name}/1", "data": plain[name]} for name in run.registry.collectors if "." in name
-        },
+        plain={name: plain[name] if name in plain else unbuilt.get(name) for name in sections},
+        extensions={name: _extension(name, plain[name]) for name in run.registry.collectors if "." in name},
         collection=collection,
     )
+
+
+def _now(run: Orchestrator) -> str | None:
+    try:
+        return run.host.now()
+    except (OSError, NotRecordedError):
+        return None
 
 
 def _fill(run: Orchestrator) -> None:
@@ -55,6 +97,8 @@ def _fill(run: Orchestrator) -> None:
         kind = ReasonKind.FAILED if asked else ReasonKind.NOT_REQUESTED
         status = Status.FAILED if asked else Status.NOT_REQUESTED
         text = "the capture ended before it" if asked else "not among the sections asked for"
+        if name in run.request.without:
+            text = "left out by the caller"
         run.results[name] = missing(spec, status, kind, text, plugin=run.registry.plugin_of[name])
 
 
@@ -98,15 +142,17 @@ def _coverage(run: Orchestrator) -> Covered:
 def _expectations(run: Orchestrator, coverage: Covered) -> list[Reason]:
     return [
         Reason(
-            section=_EXPECTED_IN[part],
+            section=_EXPECTED_IN.get(part, "collection"),
             kind=ReasonKind.EXPECTED,
             detail=f"expected by the caller (--expect {part}), and not seen",
         )
         for part in sorted(run.request.expect)
-        if getattr(coverage, part) is not Coverage.SEEN
+        if getattr(coverage, part, None) is not Coverage.SEEN
     ]
 
 
-def _ordered(reasons: list[Reason], sections: list[str]) -> list[Reason]:
-    place = {name: number for number, name in enumerate(sections)}
+def _ordered(reasons: list[Reason], run: Orchestrator) -> list[Reason]:
+    """Sort by section as declared, whatever ended first; providers follow, then the capture itself."""
+    names = dict.fromkeys((*ORDER, *run.registry.collectors, *run.registry.providers))
+    place = {name: number for number, name in enumerate(names)}
     return sorted(reasons, key=lambda reason: place.get(reason.section, len(place)))

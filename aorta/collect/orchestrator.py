@@ -18,11 +18,12 @@ import attrs
 from aorta.collect.commands import CommandPool
 from aorta.collect.context import Context, Shared
 from aorta.collect.digests import Digests
+from aorta.collect.guard import guarded
 from aorta.collect.request import Request
 from aorta.collect.result import Result, missing, succeeded
 from aorta.host.protocol import Host
 from aorta.model.vocabulary import Detail, ReasonKind, Status
-from aorta.plugin.declare import CollectorSpec, Spec
+from aorta.plugin.declare import CollectorSpec, Spec, code_of
 from aorta.plugin.registry import Registry
 
 #: Functions whose thread was abandoned in this process and still hangs: they are not started again.
@@ -70,6 +71,7 @@ class Orchestrator:
         self._inbox: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._running: dict[str, Running] = {}
         self._threads: list[threading.Thread] = []
+        self._outside = {record.name for record in registry.plugins if record.source != "builtin"}
 
     def wanted(self) -> list[str]:
         """Return the sections to run, in the registry's order."""
@@ -80,28 +82,35 @@ class Orchestrator:
             if (chosen is None or section in chosen) and section not in self.request.without
         ]
 
+    def _roots(self) -> list[str]:
+        everything = self.request.sections is None
+        return [*self.wanted(), *(self.registry.providers if everything else ())]
+
     def run(self) -> None:
         """Run what is wanted and what it needs, until all is done or the deadline is there."""
-        roots = self.wanted()
-        if self.request.sections is None:
-            roots += list(self.registry.providers)
-        sorter = graphlib.TopologicalSorter(self.registry.graph(roots))
+        sorter = graphlib.TopologicalSorter(self.registry.graph(self._roots()))
         sorter.prepare()
         ready: list[str] = []
         while sorter.is_active():
-            ready.extend(sorted(sorter.get_ready(), key=self._urgency))
-            while ready and len(self._running) < slots() and time.monotonic() < self.deadline:
-                name = ready.pop(0)
-                if not self._start(name):
-                    sorter.done(name)
+            ready = sorted([*ready, *sorter.get_ready()], key=self._urgency)
+            settled = self._start_some(ready)
             if time.monotonic() >= self.deadline:
                 break
-            if not self._running:
-                continue
-            for name in self._await():
-                sorter.done(name)
-        self._cut([*ready, *sorter.get_ready()] if sorter.is_active() else [])
+            if not settled and self._running:
+                settled = self._await()
+            sorter.done(*settled)
+        if sorter.is_active():
+            self._cut()
         self._join()
+
+    def _start_some(self, ready: list[str]) -> list[str]:
+        """Start what there are slots for; return the names that got their result without running."""
+        settled = []
+        while ready and len(self._running) < slots() and time.monotonic() < self.deadline:
+            name = ready.pop(0)
+            if not self._start(name):
+                settled.append(name)
+        return settled
 
     def running(self) -> list[str]:
         """Return the names of what runs now; any thread may ask."""
@@ -133,9 +142,16 @@ class Orchestrator:
         needs = {model: self.results[self.registry.maker(model).name].value for model in spec.needs}
         ctx = Context(self._shared, name, deadline=deadline, needs=needs)
         thread = threading.Thread(target=self._work, args=(spec, ctx, now), name=f"aorta {name}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            text = "no thread could be started for it: the limit of processes is reached"
+            self.results[name] = missing(
+                spec, Status.FAILED, ReasonKind.FAILED, text, plugin=self._plugin(name)
+            )
+            return False
         self._running[name] = Running(spec=spec, ctx=ctx, thread=thread, started=now, deadline=deadline)
         self._threads.append(thread)
-        thread.start()
         return True
 
     def _refused(self, spec: Spec) -> Result | None:
@@ -157,13 +173,18 @@ class Orchestrator:
             if not result.usable:
                 status = result.record.status
                 text = f"needs {name}, which is {status.value.replace('_', ' ')}"
+                if status is Status.NOT_REQUESTED:
+                    return missing(spec, status, ReasonKind.NOT_REQUESTED, text, plugin=plugin)
                 return missing(spec, Status.BLOCKED, ReasonKind.BLOCKED, text, plugin=plugin)
         return None
 
     def _work(self, spec: Spec, ctx: Context, started: float) -> None:
         plugin = self._plugin(spec.name)
         try:
-            value = spec.function(ctx)
+            if plugin in self._outside:
+                value = guarded(spec.function, ctx)
+            else:
+                value = spec.function(ctx)
             elapsed = time.monotonic() - started
             result = succeeded(spec, value, ctx, plugin=plugin, elapsed_s=elapsed)
         except BaseException as error:
@@ -194,6 +215,7 @@ class Orchestrator:
         return late
 
     def _abandon(self, running: Running, now: float) -> None:
+        running.ctx.abandoned = True
         spec, elapsed = running.spec, now - running.started
         place = _hung_at(running.thread, spec)
         over = now >= self.deadline and running.deadline >= self.deadline
@@ -213,7 +235,7 @@ class Orchestrator:
         self.abandoned.append(spec.name)
         _hanging[spec.function] = running.thread
 
-    def _cut(self, waiting: list[str]) -> None:
+    def _cut(self) -> None:
         """At the overall deadline: abandon what runs, name what never started."""
         while self._running:
             try:
@@ -226,9 +248,8 @@ class Orchestrator:
         for name in list(self._running):
             self._abandon(self._running.pop(name), now)
         text = f"the capture's {self.request.deadline_s:g} s were over before it started"
-        everything = [*self.wanted(), *self.registry.providers] if waiting or self.abandoned else []
-        for name in everything:
-            if name not in self.results and self._is_meant(name):
+        for name in self.registry.graph(self._roots()):
+            if name not in self.results:
                 self.results[name] = missing(
                     self._spec(name),
                     Status.TIMED_OUT,
@@ -237,26 +258,30 @@ class Orchestrator:
                     plugin=self._plugin(name),
                 )
 
-    def _is_meant(self, name: str) -> bool:
-        return self.request.sections is None or name in self.registry.graph(self.wanted())
-
     def _join(self) -> None:
         """Let threads that are done with their work end, so that none is seen after the capture."""
         until = time.monotonic() + 0.2
         for thread in self._threads:
             if not any(thread is hanging for hanging in _hanging.values()):
                 thread.join(max(0.0, until - time.monotonic()))
+        if not self.abandoned:
+            self._shared.commands.join(until)
+
+
+def _file_of(spec: Spec) -> str | None:
+    code = code_of(spec.function)
+    return code.co_filename if code is not None else None
 
 
 def _raised_at(error: BaseException, spec: Spec) -> str:
     """Return ``file:line`` in the collector's file, else of the innermost frame."""
-    place, trace = spec.place, error.__traceback__
+    place, trace, file = spec.place, error.__traceback__, _file_of(spec)
     innermost = place
     own = None
     while trace is not None:
         code = trace.tb_frame.f_code
         innermost = f"{code.co_filename}:{trace.tb_lineno}"
-        if code.co_filename == spec.function.__code__.co_filename:
+        if code.co_filename == file:
             own = innermost
         trace = trace.tb_next
     return own or innermost
@@ -265,11 +290,11 @@ def _raised_at(error: BaseException, spec: Spec) -> str:
 def _hung_at(thread: threading.Thread, spec: Spec) -> str:
     """Return ``file:line`` where a thread is now: in the collector's file, else the innermost frame."""
     frame = sys._current_frames().get(thread.ident or 0)
-    innermost = None
+    innermost, file = None, _file_of(spec)
     while frame is not None:
         here = f"{frame.f_code.co_filename}:{frame.f_lineno}"
         innermost = innermost or here
-        if frame.f_code.co_filename == spec.function.__code__.co_filename:
+        if frame.f_code.co_filename == file:
             return here
         frame = frame.f_back
     return innermost or spec.place

@@ -1,6 +1,6 @@
 """``Result``: what became of one collector or provider."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -42,12 +42,12 @@ def record_of(
     hung_at: str | None = None,
 ) -> Record:
     """Return the record of a collector that ended with ``status``."""
-    declared = (
+    declared: dict[str, Any] = (
         {"provenance": spec.provenance, "scope": spec.scope, "detail": spec.detail}
         if isinstance(spec, CollectorSpec)
         else {}
     )
-    asked = {"digests": ctx.digest_count, "commands": tuple(ctx.command_records)} if ctx else {}
+    asked: dict[str, Any] = {"digests": ctx.digest_count, "commands": tuple(ctx.command_records)} if ctx else {}
     return Record(
         status=status, elapsed_s=round(elapsed_s, 4), plugin=plugin, hung_at=hung_at, **declared, **asked
     )
@@ -66,15 +66,25 @@ def missing(
 ) -> Result:
     """Return the result of a collector that gave no value: the failure shape and one reason more."""
     noted = tuple(ctx.reasons) if ctx else ()
-    last = Reason(section=spec.name, kind=kind, subject=hung_at, detail=text)
+    last = Reason(section=spec.name, kind=kind, subject=hung_at, detail=_by(spec, plugin, text))
     shape = spec.shape if isinstance(spec, CollectorSpec) else None
     return Result(
         value=nothing(shape) if shape else None,
         plain=empty(shape) if shape else None,
         reasons=(*noted, last),
         record=record_of(spec, status, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx, hung_at=hung_at),
-        redacted=frozenset(ctx.redacted) if ctx else frozenset(),
+        redacted=_names(ctx.redacted) if ctx else frozenset(),
     )
+
+
+def _by(spec: Spec, plugin: str, text: str) -> str:
+    """Return a text with the plugin's name, where it is not one of aorta's own."""
+    outside = isinstance(spec, CollectorSpec) and "." in spec.section
+    return f"{text} (plugin {plugin})" if outside else text
+
+
+def _names(given: Iterable[Any]) -> frozenset[str]:
+    return frozenset(str(name) for name in tuple(given))
 
 
 def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: float) -> Result:
@@ -96,7 +106,7 @@ def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: f
         dumper = Dumper(ctx.request.detail)
         plain = dumper.dump(value, shape)
         for problem in dumper.problems:
-            ctx.note(problem.kind, problem.path, problem.text)
+            ctx.note(problem.kind, problem.path, _by(spec, plugin, problem.text))
         _check_promises(plain, shape, ctx, spec)
     elif not isinstance(value, spec.model):
         text = f"returned {type(value).__name__}, declared is {spec.model.__name__}"
@@ -112,7 +122,7 @@ def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: f
             spec, Status.PARTIAL if partial else Status.OK, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx
         ),
         coverage=dict(ctx.coverage),
-        redacted=frozenset(ctx.redacted),
+        redacted=_names(ctx.redacted),
         variables=frozenset(ctx.variables),
     )
 
@@ -125,7 +135,7 @@ def _fits(value: Any, shape: Shape) -> bool:
     if shape.kind == "list":
         return isinstance(value, (list, tuple))
     if shape.kind == "map":
-        return isinstance(value, dict)
+        return isinstance(value, Mapping)
     if shape.kind == "scalar":
         return type(value) is shape.cls or (shape.cls is float and type(value) is int)
     return shape.kind == "any" or str(value) in shape.values

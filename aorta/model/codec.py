@@ -5,15 +5,14 @@ declared types (``3`` is no text and ``"gfx942"`` is no list), and keeps what it
 """
 
 import json
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aorta.model.dump import Dumper
-from aorta.model.shape import SCALARS, shape_of
+from aorta.model.load import Loader
+from aorta.model.shape import shape_of
 from aorta.model.snapshot import SCHEMA_COMPAT, SCHEMA_VERSION, Collection, Snapshot
-
-if TYPE_CHECKING:
-    import cattrs
 
 ENVELOPE = ("schema_version", "schema_compat", "captured_at")
 TAIL = ("partial", "partial_reasons", "collection", "extensions")
@@ -28,6 +27,8 @@ class DocumentError(ValueError):
 
 def dump(snapshot: Snapshot) -> dict[str, Any]:
     """Return the document of a snapshot: plain JSON values, keys in their order."""
+    if snapshot.newer is not None:
+        return dict(snapshot.newer)
     dumper = Dumper()
     head = {name: getattr(snapshot, name) for name in ENVELOPE}
     return {
@@ -48,7 +49,7 @@ def to_json(document: Mapping[str, Any]) -> str:
 def parse_json(text: str) -> dict[str, Any]:
     """Return the JSON object of a text. Raises DocumentError for anything else, NaN included."""
     try:
-        document = json.loads(text, parse_constant=_refuse)
+        document = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise DocumentError(f"not JSON: {error}") from error
     if not isinstance(document, dict):
@@ -58,6 +59,13 @@ def parse_json(text: str) -> dict[str, Any]:
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not strict JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is beyond all numbers")
+    return number
 
 
 def version_of(document: Mapping[str, Any]) -> tuple[int, int]:
@@ -89,68 +97,50 @@ class Codec:
         ours_major, ours_minor = map(int, SCHEMA_VERSION.split("."))
         if major != ours_major:
             raise DocumentError(f"schema version {major}.{minor}; this aorta reads {ours_major}.x")
-        converter = strict_converter()
         known = {*ENVELOPE, *TAIL}
         plain = {name: value for name, value in document.items() if name not in known}
+        extensions = _typed(document.get("extensions", {}), dict[str, Any], "extensions")
         newer = minor > ours_minor
-        sections = {
-            name: value if newer else self._typed(converter, name, value) for name, value in plain.items()
-        }
         return Snapshot(
             schema_version=f"{major}.{minor}",
-            schema_compat=str(document.get("schema_compat", SCHEMA_COMPAT)),
-            captured_at=document.get("captured_at"),
-            sections=sections,
+            schema_compat=_typed(document.get("schema_compat", SCHEMA_COMPAT), str, "schema_compat"),
+            captured_at=_typed(document.get("captured_at"), str | None, "captured_at"),
+            sections=plain if newer else {name: self._section(name, value) for name, value in plain.items()},
             plain=plain,
-            extensions=document.get("extensions", {}),
-            collection=_structure(converter, document.get("collection"), Collection, "collection"),
+            extensions=extensions,
+            collection=_collection(document.get("collection"), newer=newer),
+            newer=document if newer else None,
         )
 
-    def _typed(self, converter: "cattrs.Converter", name: str, value: Any) -> Any:
+    def _section(self, name: str, value: Any) -> Any:
         model = self._models.get(name)
-        return value if model is None else _structure(converter, value, model, name)
+        return value if model is None else _typed(value, model, name)
 
 
-def _structure(converter: "cattrs.Converter", value: Any, model: Any, name: str) -> Any:
-    import cattrs
+def _collection(value: Any, *, newer: bool) -> Collection:
+    """Return how the snapshot came about; of a newer version only as far as it is understood."""
+    if not newer:
+        collection: Collection = _typed(value, Collection, "collection")
+        return collection
+    understood: dict[str, Any] = {}
+    for name, _ in shape_of(Collection).fields:
+        if isinstance(value, Mapping) and name in value:
+            try:
+                partly = _typed({name: value[name]}, Collection, "collection")
+            except DocumentError:
+                continue
+            understood[name] = getattr(partly, name)
+    return Collection(**understood)
 
+
+def _typed(value: Any, model: Any, name: str) -> Any:
+    loader = Loader()
     try:
-        return converter.structure(value, model)
-    except cattrs.BaseValidationError as error:
-        places = cattrs.transform_error(error, path=name)
-        more = f"; and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-        raise DocumentError("; ".join(places[:SHOWN]) + more) from error
-    except (TypeError, ValueError, AttributeError) as error:
-        raise DocumentError(f"{name}: {error}") from error
-
-
-def strict_converter() -> "cattrs.Converter":
-    """Return a converter that coerces nothing: cattrs alone would turn 3 into "3"."""
-    import cattrs
-
-    converter = cattrs.Converter()
-    converter.register_structure_hook_func(lambda kind: kind in SCALARS, _scalar)
-    converter.register_structure_hook_factory(_is_sequence, lambda kind: _sequence(converter, kind))
-    return converter
-
-
-def _scalar(value: Any, wanted: type[Any]) -> Any:
-    if type(value) is wanted or (wanted is float and type(value) is int):
-        return wanted(value)
-    raise TypeError(f"expected {wanted.__name__}, got {type(value).__name__}")
-
-
-def _is_sequence(kind: Any) -> bool:
-    return getattr(kind, "__origin__", kind) in (list, tuple)
-
-
-def _sequence(converter: "cattrs.Converter", kind: Any) -> Any:
-    item = kind.__args__[0] if getattr(kind, "__args__", ()) else Any
-    make = getattr(kind, "__origin__", kind)
-
-    def structure(value: Any, _: Any) -> Any:
-        if not isinstance(value, list):
-            raise TypeError(f"expected a list, got {type(value).__name__}")
-        return make(converter.structure(member, item) for member in value)
-
-    return structure
+        typed = loader.load(value, shape_of(model), name)
+    except RecursionError:
+        raise DocumentError(f"{name}: nested too deeply") from None
+    if loader.faults:
+        more = len(loader.faults) - SHOWN
+        told = "; ".join(loader.faults[:SHOWN])
+        raise DocumentError(told + (f"; and {more} more" if more > 0 else ""))
+    return typed

@@ -18,6 +18,15 @@ TEXT_LIMIT = 1 << 20
 NUMBER_LIMIT = 1 << 64
 DEPTH_LIMIT = 40
 
+#: The most values that one section may hold; beyond it members become null. A value that holds
+#: itself twice would otherwise double at each level.
+SIZE_LIMIT = 1_000_000
+
+KEY_LIMIT = 1 << 10
+
+#: The most problems that are told one by one.
+PROBLEM_LIMIT = 20
+
 
 @attrs.frozen
 class Problem:
@@ -34,6 +43,8 @@ class Dumper:
     def __init__(self, detail: Detail = Detail.FULL) -> None:
         self.detail = detail
         self.problems: list[Problem] = []
+        self._left = SIZE_LIMIT
+        self._untold = 0
 
     def dump(self, value: Any, shape: Shape, path: str = "") -> Any:
         """Return the JSON value; what does not fit its shape is null and a problem."""
@@ -44,15 +55,24 @@ class Dumper:
         return getattr(self, f"_{shape.kind}")(value, shape, path)
 
     def _wrong(self, value: Any, wanted: str, path: str, shape: Shape) -> Any:
-        self.problems.append(
-            Problem(ReasonKind.FAILED, path, f"expected {wanted}, got {type(value).__name__}")
-        )
+        self._tell(ReasonKind.FAILED, path, f"expected {wanted}, got {type(value).__name__}")
         return empty(shape)
+
+    def _tell(self, kind: ReasonKind, path: str, text: str) -> Any:
+        """Note a problem and return what stands for the value, null."""
+        if len(self.problems) < PROBLEM_LIMIT:
+            self.problems.append(Problem(kind, path, text))
+            return None
+        self._untold += 1
+        self.problems[PROBLEM_LIMIT:] = [Problem(kind, "", f"and {self._untold} more values that do not fit")]
+        return None
 
     def _scalar(self, value: Any, shape: Shape, path: str) -> Any:
         wanted = shape.cls
-        if wanted is float and type(value) is int:
-            value = float(value)
+        if wanted is float and type(value) is int and abs(value) < NUMBER_LIMIT:
+            return float(value)
+        if type(value) is int and wanted in (int, float):
+            return self._checked(value, path)
         if type(value) is not wanted and not (wanted is str and isinstance(value, str)):
             return self._wrong(value, wanted.__name__ if wanted else "?", path, shape)
         return self._checked(value, path)
@@ -77,8 +97,9 @@ class Dumper:
             if not isinstance(key, str):
                 self._wrong(key, "str as a key", path, shape)
                 continue
-            name = self._checked(key, path)
-            result[name] = self._member(member, shape.item, f"{path}.{name}" if path else name)
+            name = self._key(key, path)
+            if name is not None:
+                result[name] = self._member(member, shape.item, _below(path, name))
         return result
 
     def _member(self, value: Any, shape: Shape, path: str) -> Any:
@@ -88,7 +109,7 @@ class Dumper:
         if shape.cls is None or not isinstance(value, shape.cls):
             return self._wrong(value, shape.cls.__name__ if shape.cls else "?", path, shape)
         return {
-            name: self.dump(getattr(value, name), member, f"{path}.{name}" if path else name)
+            name: self.dump(getattr(value, name), member, _below(path, name))
             for name, member in shape.fields
         }
 
@@ -96,35 +117,53 @@ class Dumper:
         return self._json(value, path, depth=0)
 
     def _json(self, value: Any, path: str, depth: int) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            return self._unparsed(path, f"more than {SIZE_LIMIT} values")
         if depth > DEPTH_LIMIT:
             return self._unparsed(path, f"nested deeper than {DEPTH_LIMIT}")
         if isinstance(value, Mapping):
-            return {
-                self._checked(str(key), path): self._json(member, f"{path}.{key}", depth + 1)
-                for key, member in value.items()
-            }
+            return self._json_object(value, path, depth)
         if isinstance(value, (list, tuple)):
             return [self._json(member, f"{path}[{n}]", depth + 1) for n, member in enumerate(value)]
-        if value is None or type(value) in (bool, int, float, str):
+        if value is None or type(value) in (bool, int, float) or isinstance(value, str):
             return self._checked(value, path)
-        self.problems.append(Problem(ReasonKind.FAILED, path, f"{type(value).__name__} is not JSON"))
-        return None
+        return self._tell(ReasonKind.FAILED, path, f"{type(value).__name__} is not JSON")
 
-    def _unparsed(self, path: str, text: str) -> None:
-        self.problems.append(Problem(ReasonKind.UNPARSED, path, text))
+    def _json_object(self, value: Mapping[Any, Any], path: str, depth: int) -> dict[str, Any]:
+        result = {}
+        for key, member in value.items():
+            if not isinstance(key, str):
+                self._tell(ReasonKind.FAILED, path, f"expected str as a key, got {type(key).__name__}")
+                continue
+            name = self._key(key, path)
+            if name is not None:
+                result[name] = self._json(member, _below(path, name), depth + 1)
+        return result
+
+    def _key(self, key: str, path: str) -> str | None:
+        """Return a key as it is written, None (and a problem) where it is too long."""
+        if len(key) > KEY_LIMIT:
+            self._tell(ReasonKind.UNPARSED, path, f"a key of {len(key)} characters, more than {KEY_LIMIT}")
+            return None
+        return self._text(key, path)
+
+    def _unparsed(self, path: str, text: str) -> Any:
+        return self._tell(ReasonKind.UNPARSED, path, text)
 
     def _checked(self, value: Any, path: str) -> Any:
         if isinstance(value, str):
-            return self._text(str(value), path)
+            return self._text(str.__str__(value), path)
         if isinstance(value, float) and not math.isfinite(value):
             return self._unparsed(path, f"{value} is not a JSON number")
-        if type(value) is int and abs(value) > NUMBER_LIMIT:
+        if type(value) is int and abs(value) >= NUMBER_LIMIT:
             return self._unparsed(path, "a number of more than 64 bits")
         return value
 
     def _text(self, value: str, path: str) -> str | None:
         if len(value) > TEXT_LIMIT:
-            return self._unparsed(path, f"a text of {len(value)} characters, more than {TEXT_LIMIT}")
+            self._tell(ReasonKind.UNPARSED, path, f"a text of {len(value)} characters, more than {TEXT_LIMIT}")
+            return None
         try:
             value.encode("utf-8")
         except UnicodeEncodeError:
@@ -132,6 +171,10 @@ class Dumper:
             raw = value.encode("utf-8", "surrogateescape" if _escaped(value) else "backslashreplace")
             return raw.decode("utf-8", "backslashreplace")
         return value
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
 
 
 def _escaped(value: str) -> bool:

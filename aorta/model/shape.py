@@ -35,6 +35,10 @@ class Shape:
     values: tuple[str, ...] = ()
 
 
+class FieldError(TypeError):
+    """A field's type that the document cannot hold; the text names the field."""
+
+
 @functools.cache
 def shape_of(declared: Any) -> Shape:
     """Compile a declared type. Raises TypeError for a type that the document cannot hold."""
@@ -55,9 +59,15 @@ def _compile(declared: Any, *, fact: Fact | None, nullable: bool) -> Shape:
             return Shape(kind="any", nullable=True, fact=fact)
         raise TypeError(f"{declared} is a union of more than scalars")
     if origin is typing.Literal:
-        return Shape(kind="enum", values=typing.get_args(declared), fact=fact, nullable=nullable)
+        words = typing.get_args(declared)
+        if not all(isinstance(word, str) for word in words):
+            raise TypeError(f"{declared}: the words of a Literal are str")
+        return Shape(kind="enum", values=words, fact=fact, nullable=nullable)
     if origin in (list, tuple, Sequence):
-        return Shape(kind="list", item=shape_of(typing.get_args(declared)[0]), fact=fact, nullable=nullable)
+        item, *others = typing.get_args(declared) or (None,)
+        if origin is tuple and others != [...]:
+            raise TypeError(f"{declared}: write tuple[TYPE, ...], any number of one type")
+        return Shape(kind="list", item=shape_of(item), fact=fact, nullable=nullable)
     if origin in (dict, Mapping):
         key, value = typing.get_args(declared)
         if key is not str:
@@ -75,15 +85,23 @@ def _plain(declared: Any, *, fact: Fact | None, nullable: bool) -> Shape:
         words = tuple(str(member.value) for member in declared)
         return Shape(kind="enum", cls=declared, values=words, fact=fact, nullable=nullable)
     if isinstance(declared, type) and attrs.has(declared):
-        members = tuple((field.name, shape_of(_hint(declared, field))) for field in attrs.fields(declared))
+        members = tuple((field.name, _field(declared, field)) for field in attrs.fields(declared))
         return Shape(kind="object", cls=declared, fields=members, fact=fact, nullable=nullable)
     raise TypeError(f"{declared!r} is not a type the document can hold")
 
 
-def _hint(owner: type[Any], field: "attrs.Attribute[Any]") -> Any:
-    if isinstance(field.type, str):
-        return typing.get_type_hints(owner, include_extras=True)[field.name]
-    return field.type
+def _field(owner: type[Any], field: "attrs.Attribute[Any]") -> Shape:
+    try:
+        hint: Any = field.type
+        if isinstance(hint, str):
+            hint = typing.get_type_hints(owner, include_extras=True)[field.name]
+        return shape_of(hint)
+    except FieldError:
+        raise
+    except RecursionError:
+        raise FieldError(f"{owner.__name__} holds itself") from None
+    except (TypeError, NameError) as error:
+        raise FieldError(f"{owner.__name__}.{field.name}: {error}") from None
 
 
 def empty(shape: Shape) -> Any:
@@ -91,7 +109,7 @@ def empty(shape: Shape) -> Any:
     if shape.kind == "object":
         return {name: empty(member) for name, member in shape.fields}
     if shape.kind == "map" and shape.fact is not None and shape.fact.keys:
-        return dict.fromkeys(shape.fact.keys)
+        return {key: empty(shape.item) if shape.item is not None else None for key in shape.fact.keys}
     return None
 
 

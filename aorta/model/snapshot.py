@@ -117,6 +117,8 @@ class Snapshot:
 
     ``plain`` is what the document says: JSON values, checked, by section. ``sections`` is the typed
     view of the same: an instance of the section's model where that is known, else the plain data.
+    ``newer`` is the whole document when a newer minor version wrote it: it is passed on as it stood,
+    and says itself whether it is partial, since its kinds of reasons may not be known here.
     """
 
     schema_version: str = SCHEMA_VERSION
@@ -126,13 +128,19 @@ class Snapshot:
     plain: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
     extensions: Mapping[str, Any] = attrs.field(factory=dict)
     collection: Collection = attrs.field(factory=Collection)
+    newer: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
 
     @property
     def partial(self) -> bool:
         """Tell whether something that should have been seen was not."""
+        if self.newer is not None:
+            return self.newer.get("partial") is not False
         return any(reason.partial for reason in self.collection.reasons)
 
     @property
     def partial_reasons(self) -> list[str]:
         """Return one line for each reason that makes the snapshot partial."""
+        if self.newer is not None:
+            told = self.newer.get("partial_reasons")
+            return [text for text in told if isinstance(text, str)] if isinstance(told, list) else []
         return [reason.text for reason in self.collection.reasons if reason.partial]

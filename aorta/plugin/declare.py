@@ -1,14 +1,14 @@
 """``@collector`` and ``@provider``: all that is declared of a section or a shared value, in one place."""
 
-import inspect
 import math
+import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import pluggy
 
-from aorta.model.shape import Shape, fields_of, shape_of
+from aorta.model.shape import Shape, fields_of, nothing, shape_of
 from aorta.model.vocabulary import Detail, Provenance, Scope
 
 if TYPE_CHECKING:
@@ -117,14 +117,13 @@ def collector(
     """
 
     def declare(function: Function) -> Function:
-        kinds = (provenance,) if isinstance(provenance, Provenance) else tuple(provenance)
         spec = CollectorSpec(
             section=section,
             model=model,
-            provenance=kinds,
+            provenance=_several(provenance),
             scope=scope,
             detail=detail,
-            needs=tuple(needs),
+            needs=_several(needs),
             timeout_s=timeout_s,
             function=function,
         )
@@ -139,10 +138,15 @@ def provider(
     """Declare the function that makes a value which several collectors need."""
 
     def declare(function: Function) -> Function:
-        spec = ProviderSpec(model=model, needs=tuple(needs), timeout_s=timeout_s, function=function)
+        spec = ProviderSpec(model=model, needs=_several(needs), timeout_s=timeout_s, function=function)
         return _mark(function, spec, PROVIDE_HOOK)
 
     return declare
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    """Return what was given as a tuple. Nothing is checked at import: ``faults`` does, and names the place."""
+    return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 
 def _mark(function: Function, spec: Spec, hook: str) -> Function:
@@ -152,31 +156,57 @@ def _mark(function: Function, spec: Spec, hook: str) -> Function:
 
 def summary_of(function: Callable[..., Any]) -> str:
     """Return the first line of a function's docstring, or an empty text."""
-    doc = inspect.getdoc(function) or ""
+    doc = function.__doc__ or ""
     return doc.strip().partition("\n")[0].strip()
 
 
 def place_of(function: Callable[..., Any]) -> str:
     """Return ``file:line`` of a function."""
-    code = inspect.unwrap(function).__code__
-    return f"{code.co_filename}:{code.co_firstlineno}"
+    code = code_of(function)
+    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else repr(function)
+
+
+def code_of(function: Any) -> types.CodeType | None:
+    """Return the code that a function runs, behind what wraps it; None where it is no Python function."""
+    for _ in range(WRAPPERS):
+        inner = getattr(function, "__wrapped__", None)
+        if inner is None:
+            break
+        function = inner
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, types.CodeType) else None
+
+
+#: How many functions around a function are looked behind.
+WRAPPERS = 20
 
 
 def faults(spec: Spec) -> Iterator[str]:
     """Yield what is wrong with a declaration by itself, each as a sentence."""
     if not spec.summary:
         yield "has no docstring; its first line describes the value"
-    if list(inspect.signature(spec.function).parameters) != ["ctx"]:
+    if not _takes_context(spec.function):
         yield "must take exactly one argument, ctx"
     if not _is_positive(spec.timeout_s):
         yield f"has the deadline {spec.timeout_s!r}, which is no positive number of seconds"
     if isinstance(spec, CollectorSpec):
         yield from _section_faults(spec)
-    elif not attrs.has(spec.model):
+    elif not (isinstance(spec.model, type) and attrs.has(spec.model)):
         yield f"makes {spec.model!r}, which is no attrs class"
     for needed in spec.needs:
         if not (isinstance(needed, type) and attrs.has(needed)):
             yield f"needs {needed!r}, which is no attrs class"
+
+
+def _takes_context(function: Any) -> bool:
+    code = code_of(function)
+    if code is None:
+        return False
+    several = code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
+    return not several and not code.co_kwonlyargcount and code.co_varnames[: code.co_argcount] == ("ctx",)
+
+
+CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
 
 
 def _is_positive(seconds: Any) -> bool:
@@ -184,31 +214,54 @@ def _is_positive(seconds: Any) -> bool:
 
 
 def _section_faults(spec: CollectorSpec) -> Iterator[str]:
-    if not spec.section or not all(part.replace("-", "_").isidentifier() for part in spec.section.split(".")):
-        yield f"has the section {spec.section!r}, which is no name"
+    name = spec.section
+    if not isinstance(name, str) or not all(part.replace("-", "_").isidentifier() for part in name.split(".")):
+        yield f"has the section {name!r}, which is no name"
     if not spec.provenance or not all(isinstance(kind, Provenance) for kind in spec.provenance):
         yield "declares no provenance"
+    if not isinstance(spec.scope, Scope):
+        yield f"has the scope {spec.scope!r}, which is no Scope"
+    if not isinstance(spec.detail, Detail):
+        yield f"has the detail {spec.detail!r}, which is no Detail"
     try:
         shape = spec.shape
     except TypeError as error:
         yield f"has a model that cannot be written: {error}"
         return
-    if shape.kind != "object" and shape.fact is None:
-        yield "has a model without a Fact: write Annotated[TYPE, Fact('...')]"
+    if shape.kind != "object" and (shape.fact is None or not shape.fact.doc.strip()):
+        yield "has a model without a Fact: write Annotated[TYPE | None, Fact('...')]"
+    if shape.kind != "object" and not shape.nullable:
+        yield "has a model that cannot be null: write Annotated[TYPE | None, Fact('...')]"
     for path, member in fields_of(spec.model):
         if path.endswith("[]"):
             continue
         if member.fact is None or not member.fact.doc.strip():
             yield f"has the field {path} without a Fact"
+        if member.kind != "object" and not member.nullable:
+            yield f"has the field {path} that cannot be null: what was not seen is null"
     yield from _default_faults(shape, "")
 
 
 def _default_faults(shape: Shape, path: str) -> Iterator[str]:
+    """Yield the fields whose default would say something that nobody saw."""
     if shape.kind == "object" and shape.cls is not None:
-        for field in attrs.fields(shape.cls):
-            if field.default is attrs.NOTHING:
-                yield f"has the field {path}{field.name} without a default"
+        missing = [field.name for field in attrs.fields(shape.cls) if field.default is attrs.NOTHING]
+        yield from (f"has the field {path}{name} without a default" for name in missing)
+        if not missing:
+            yield from _claims(shape, path)
     for name, member in shape.fields:
         yield from _default_faults(member, f"{path}{name}.")
     if shape.item is not None:
         yield from _default_faults(shape.item, f"{path}[].")
+
+
+def _claims(shape: Shape, path: str) -> Iterator[str]:
+    try:
+        bare = nothing(shape)
+    except Exception as error:
+        yield f"has a model that cannot be made without values: {type(error).__name__}: {error}"
+        return
+    for name, member in shape.fields:
+        value = getattr(bare, name)
+        if value is not None and member.kind != "object" and not (member.fact and member.fact.keys):
+            yield f"has the field {path}{name} with the default {value!r}: what was not seen is null"

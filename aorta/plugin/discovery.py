@@ -14,14 +14,16 @@ from typing import Any
 
 import attrs
 
-from aorta.plugin.declare import SPEC_ATTRIBUTE, RegistrationError
-from aorta.plugin.registry import Candidate, Registry
+from aorta.plugin.declare import SPEC_ATTRIBUTE
+from aorta.plugin.manager import specs_of
+from aorta.plugin.registry import Candidate, Registry, told
 
 #: The built-in collectors, each a module; nothing in aorta imports them by another way.
 BUILTIN = (
     "aorta_collectors.providers.mounts",
     "aorta_collectors.providers.python_facts",
     "aorta_collectors.providers.isolation_evidence",
+    "aorta_collectors.providers.rdma_devices",
     "aorta_collectors.providers.rocm_roots",
     "aorta_collectors.providers.kfd_topology",
     "aorta_collectors.host",
@@ -46,6 +48,7 @@ BUILTIN = (
 
 VARIABLE = "AORTA_PLUGINS"
 GROUP = "aorta.collectors"
+LEFT_OUT = f"left out by {VARIABLE}"
 
 
 def discover(plugins: Sequence[Any] = (), *, variable: str | None = None, outside: bool = True) -> Registry:
@@ -63,7 +66,7 @@ def discover(plugins: Sequence[Any] = (), *, variable: str | None = None, outsid
     names = [word for word in words if not word.startswith("no:")]
     candidates = [*_builtin(), *_arguments(plugins)]
     if outside:
-        candidates += [*_named(names), *_entry_points()]
+        candidates += [*_named(names, blocked), *_entry_points(blocked)]
     return Registry(_without(blocked, _once(candidates)), order=ORDER)
 
 
@@ -76,22 +79,32 @@ def _builtin() -> Iterator[Candidate]:
 
 def _arguments(plugins: Iterable[Any]) -> Iterator[Candidate]:
     for plugin in plugins:
-        if isinstance(plugin, str):
-            yield _import(plugin, "argument")
-            continue
-        if hasattr(plugin, SPEC_ATTRIBUTE):
-            single = types.SimpleNamespace(**{plugin.__name__: plugin})
-            name = f"{plugin.__module__}.{plugin.__name__}"
-            yield Candidate(name=name, source="argument", plugin=single, module=plugin.__module__)
-            continue
-        name = getattr(plugin, "__name__", None) or type(plugin).__name__
-        module = name if isinstance(plugin, types.ModuleType) else getattr(plugin, "__module__", None)
-        yield Candidate(name=name, source="argument", plugin=plugin, module=module)
+        yield _import(plugin, "argument") if isinstance(plugin, str) else _given(plugin)
 
 
-def _named(names: Iterable[str]) -> Iterator[Candidate]:
+def _given(plugin: Any) -> Candidate:
+    """Return the candidate of an object: a module, a single decorated function, or any other holder."""
+    if hasattr(plugin, SPEC_ATTRIBUTE):
+        name = f"{plugin.__module__}.{plugin.__name__}"
+        return Candidate(name=name, source="argument", plugin=_single(plugin), module=plugin.__module__)
+    name = getattr(plugin, "__name__", None) or type(plugin).__name__
+    module = name if isinstance(plugin, types.ModuleType) else getattr(plugin, "__module__", None)
+    return Candidate(name=name, source="argument", plugin=plugin, module=module)
+
+
+def _single(plugin: Any) -> Any:
+    """Return what holds a plugin's functions: a decorated function by itself needs a holder."""
+    return types.SimpleNamespace(**{plugin.__name__: plugin}) if hasattr(plugin, SPEC_ATTRIBUTE) else plugin
+
+
+def _named(names: Iterable[str], blocked: set[str]) -> Iterator[Candidate]:
     for name in names:
-        yield _import(name, "environment")
+        # What is left out by name is not even imported.
+        yield _blocked(name, "environment", name) if name in blocked else _import(name, "environment")
+
+
+def _blocked(name: str, source: str, module: str | None) -> Candidate:
+    return Candidate(name=name, source=source, module=module, status="blocked", detail=LEFT_OUT)
 
 
 def _import(name: str, source: str) -> Candidate:
@@ -100,27 +113,31 @@ def _import(name: str, source: str) -> Candidate:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        return Candidate(name=name, source=source, module=name, status="failed", detail=_told(error))
+        return Candidate(name=name, source=source, module=name, status="failed", detail=told(error))
     return Candidate(name=name, source=source, plugin=module, module=name)
 
 
-def _entry_points() -> Iterator[Candidate]:
+def _entry_points(blocked: set[str]) -> Iterator[Candidate]:
     from importlib import metadata
 
     try:
         points = sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
     except Exception as error:
-        yield Candidate(name=GROUP, source="entry_point", status="failed", detail=_told(error))
+        yield Candidate(name=GROUP, source="entry_point", status="failed", detail=told(error))
         return
     for point in points:
-        version = point.dist.version if point.dist is not None else None
-        known: dict[str, Any] = {"name": point.name, "source": "entry_point", "module": point.value}
+        module = point.value.partition(":")[0].strip()
+        if {point.name, module} & blocked:
+            yield _blocked(point.name, "entry_point", module)
+            continue
+        known: dict[str, Any] = {"name": point.name, "source": "entry_point", "module": module}
         try:
-            yield Candidate(**known, version=version, plugin=point.load())
+            version = point.dist.version if point.dist is not None else None
+            yield Candidate(**known, version=version, plugin=_single(point.load()))
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
-            yield Candidate(**known, version=version, status="failed", detail=_told(error))
+            yield Candidate(**known, status="failed", detail=told(error))
 
 
 def _once(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
@@ -128,9 +145,10 @@ def _once(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     seen: set[int] = set()
     taken: set[str] = set()
     for candidate in candidates:
-        if candidate.plugin is not None and id(candidate.plugin) in seen:
-            continue
-        seen.add(id(candidate.plugin))
+        if candidate.plugin is not None:
+            if id(candidate.plugin) in seen:
+                continue
+            seen.add(id(candidate.plugin))
         if candidate.name in taken:
             detail = f"another plugin is called {candidate.name} already"
             yield attrs.evolve(candidate, plugin=None, status="failed", detail=detail)
@@ -140,22 +158,25 @@ def _once(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
 
 
 def _without(blocked: set[str], candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Mark what is to be left out. A built-in keeps its declaration: its keys stay in the document."""
+    """Mark what is to be left out: a plugin as a whole, or some sections of it.
+
+    A section that is left out keeps its declaration, so that its keys stay in the document.
+    """
     for candidate in candidates:
-        names = {candidate.name, candidate.module, candidate.name.rpartition(".")[2]}
-        if candidate.plugin is None or not blocked & {*names, *_sections(candidate.plugin)}:
+        if candidate.plugin is None or not blocked:
             yield candidate
             continue
-        plugin = candidate.plugin if candidate.source == "builtin" else None
-        yield attrs.evolve(candidate, plugin=plugin, status="blocked", detail=f"left out by {VARIABLE}")
+        names = {candidate.name, candidate.module, candidate.name.rpartition(".")[2]}
+        if blocked & names:
+            plugin = candidate.plugin if candidate.source == "builtin" else None
+            yield attrs.evolve(candidate, plugin=plugin, status="blocked", detail=LEFT_OUT)
+            continue
+        sections = frozenset(blocked & _sections(candidate.plugin))
+        yield attrs.evolve(candidate, without=sections, detail=LEFT_OUT if sections else "")
 
 
 def _sections(plugin: Any) -> set[str]:
-    specs = (getattr(member, SPEC_ATTRIBUTE, None) for member in vars(plugin).values())
-    return {spec.name for spec in specs if spec is not None}
-
-
-def _told(error: BaseException) -> str:
-    if isinstance(error, RegistrationError):
-        return str(error)
-    return f"{type(error).__name__}: {error}".strip().splitlines()[0][:300]
+    try:
+        return {str(spec.name) for spec in specs_of(plugin)}
+    except Exception:
+        return set()

@@ -6,7 +6,14 @@ from typing import Any
 import pluggy
 
 from aorta.plugin import hooks
-from aorta.plugin.declare import COLLECT_HOOK, PROJECT, PROVIDE_HOOK, SPEC_ATTRIBUTE, Spec
+from aorta.plugin.declare import (
+    PROJECT,
+    SPEC_ATTRIBUTE,
+    CollectorSpec,
+    ProviderSpec,
+    Spec,
+    code_of,
+)
 
 
 class Manager(pluggy.PluginManager):
@@ -18,21 +25,28 @@ class Manager(pluggy.PluginManager):
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
         """Return the options of a hook implementation, None for a function borrowed from a sibling."""
-        function = getattr(plugin, name, None)
-        if isinstance(plugin, types.ModuleType):
-            if getattr(function, SPEC_ATTRIBUTE, None) is None:
-                return None
-            if getattr(function, "__module__", None) != plugin.__name__:
-                return None
+        if spec_of(plugin, name) is None:
+            return None
         return super().parse_hookimpl_opts(plugin, name)
 
-    def specs_of(self, plugin: Any) -> list[Spec]:
-        """Return what a registered plugin declares, in the order of its source."""
-        found = [
-            implementation.function
-            for hook in (COLLECT_HOOK, PROVIDE_HOOK)
-            for implementation in getattr(self.hook, hook).get_hookimpls()
-            if implementation.plugin is plugin
-        ]
-        specs: list[Spec] = [getattr(function, SPEC_ATTRIBUTE) for function in found]
-        return sorted(specs, key=lambda spec: spec.function.__code__.co_firstlineno)
+
+def spec_of(plugin: Any, name: str) -> Spec | None:
+    """Return what a member of a plugin declares itself; members may be anything, so none is trusted."""
+    function = getattr(plugin, name, None)
+    spec = getattr(function, "__dict__", {}).get(SPEC_ATTRIBUTE)
+    if not isinstance(spec, (CollectorSpec, ProviderSpec)):
+        return None
+    borrowed = isinstance(plugin, types.ModuleType) and spec.function.__module__ != plugin.__name__
+    return None if borrowed else spec
+
+
+def specs_of(plugin: Any) -> list[Spec]:
+    """Return what a plugin declares, in the order of its source."""
+    found = (spec_of(plugin, name) for name in dir(plugin))
+    specs = {id(spec): spec for spec in found if spec is not None}
+    return sorted(specs.values(), key=_line)
+
+
+def _line(spec: Spec) -> int:
+    code = code_of(spec.function)
+    return code.co_firstlineno if code is not None else 0

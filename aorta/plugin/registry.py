@@ -6,9 +6,10 @@ from typing import Any
 
 import attrs
 
+from aorta.model.redact import redact
 from aorta.model.snapshot import PluginRecord
 from aorta.plugin.declare import CollectorSpec, ProviderSpec, RegistrationError, Spec, faults
-from aorta.plugin.manager import Manager
+from aorta.plugin.manager import Manager, specs_of
 
 
 @attrs.frozen(kw_only=True)
@@ -20,6 +21,7 @@ class Candidate:
     plugin: Any = None
     module: str | None = None
     version: str | None = None
+    without: frozenset[str] = frozenset()
     status: str = "loaded"
     detail: str = ""
 
@@ -61,20 +63,20 @@ class Registry:
             self._record(candidate, candidate.status, candidate.detail)
             return []
         try:
-            self._manager.register(candidate.plugin, name=candidate.name)
-            specs = self._manager.specs_of(candidate.plugin)
+            specs = specs_of(candidate.plugin)
             if not specs and candidate.source != "builtin":
                 raise RegistrationError(f"{candidate.name}: no @collector and no @provider in it")
             for spec in specs:
                 self._check(spec, specs, builtin=candidate.source == "builtin")
-        except Exception as error:
-            if candidate.source == "builtin":
+            self._manager.register(candidate.plugin, name=candidate.name)
+        except BaseException as error:
+            if candidate.source == "builtin" or isinstance(error, KeyboardInterrupt):
                 raise
             self._drop(candidate, error)
             return []
         for spec in specs:
             self._enter(spec, candidate.name)
-            if candidate.status == "blocked":
+            if candidate.status == "blocked" or spec.name in candidate.without:
                 self.blocked[spec.name] = candidate.detail
         names = tuple(spec.section for spec in specs if isinstance(spec, CollectorSpec))
         self._record(candidate, candidate.status, candidate.detail, names)
@@ -84,7 +86,11 @@ class Registry:
         for fault in faults(spec):
             raise RegistrationError(f"{spec.place}: {spec.name} {fault}")
         if isinstance(spec, CollectorSpec):
-            self._check_section(spec, siblings, builtin=builtin)
+            self._check_section(spec, builtin=builtin)
+        known: Spec | None = self.providers.get(spec.name) or self.collectors.get(spec.name)
+        namesake = known or next((s for s in siblings if s is not spec and s.name == spec.name), None)
+        if namesake is not None:
+            raise RegistrationError(f"{spec.place}: the name {spec.name!r} is taken by {namesake.place}")
         twins = [other for other in siblings if other is not spec and other.makes is spec.makes]
         if spec.makes is not None and (twins or spec.makes in self._makers):
             other = twins[0] if twins else self._makers[spec.makes]
@@ -92,18 +98,14 @@ class Registry:
                 f"{spec.place}: {spec.name} makes {spec.makes.__name__}, which {other.place} makes too"
             )
 
-    def _check_section(self, spec: CollectorSpec, siblings: list[Spec], *, builtin: bool) -> None:
+    @staticmethod
+    def _check_section(spec: CollectorSpec, *, builtin: bool) -> None:
         if not builtin and "." not in spec.section:
             raise RegistrationError(
                 f"{spec.place}: the section {spec.section!r} of an outside plugin is named 'vendor.name'"
             )
         if builtin and "." in spec.section:
             raise RegistrationError(f"{spec.place}: the built-in section {spec.section!r} has a dot")
-        taken = self.collectors.get(spec.section)
-        twins = [other for other in siblings if other is not spec and other.name == spec.section]
-        if taken or twins:
-            place = taken.place if taken else twins[0].place
-            raise RegistrationError(f"{spec.place}: the section {spec.section!r} is taken by {place}")
 
     def _enter(self, spec: Spec, plugin: str) -> None:
         if isinstance(spec, CollectorSpec):
@@ -114,11 +116,10 @@ class Registry:
             self._makers[spec.makes] = spec
         self.plugin_of[spec.name] = plugin
 
-    def _drop(self, candidate: Candidate, error: Exception) -> None:
+    def _drop(self, candidate: Candidate, error: BaseException) -> None:
         if self._manager.is_registered(candidate.plugin):
             self._manager.unregister(candidate.plugin)
-        text = str(error) if isinstance(error, RegistrationError) else f"{type(error).__name__}: {error}"
-        self._record(candidate, "failed", text)
+        self._record(candidate, "failed", told(error))
 
     def _remove(self, candidate: Candidate, specs: list[Spec], error: RegistrationError) -> None:
         for spec in specs:
@@ -193,6 +194,20 @@ class Registry:
         place = {section: number for number, section in enumerate(order)}
         ordered = sorted(self.collectors, key=lambda section: place.get(section, len(place)))
         self.collectors = {section: self.collectors[section] for section in ordered}
+
+
+def told(error: BaseException) -> str:
+    """Return an error in one line, without what looks like a secret, whatever its own text does."""
+    if isinstance(error, RegistrationError):
+        return str(error)
+    try:
+        text = str(error).strip().partition("\n")[0][:TOLD_LENGTH]
+    except Exception:
+        text = ""
+    return redact(f"{type(error).__name__}: {text}" if text else type(error).__name__)
+
+
+TOLD_LENGTH = 300
 
 
 class NeedError(RegistrationError):

@@ -1,0 +1,54 @@
+"""What an outside plugin changes of the process is put back, and said."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from aorta.model.vocabulary import ReasonKind
+
+if TYPE_CHECKING:
+    from aorta.collect.context import Context
+
+
+def guarded(function: "Callable[[Context], Any]", ctx: "Context") -> Any:
+    """Call a collector of an outside plugin; undo what it does to the working directory and environment.
+
+    The application goes on after the capture, and built-in sections are read beside. What cannot be
+    put back (a signal handler, a loaded library) is not looked at.
+    """
+    folder, variables = _folder(), dict(os.environ)
+    try:
+        return function(ctx)
+    finally:
+        _restore(ctx, folder, variables)
+
+
+def _folder() -> str | None:
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        return None
+
+
+def _restore(ctx: "Context", folder: str | None, variables: dict[str, str]) -> None:
+    if ctx.abandoned:
+        # The capture is long over; what changed since is the application's.
+        return
+    if folder is not None and _folder() != folder:
+        try:
+            os.chdir(folder)
+        except OSError as error:
+            text = f"while it ran, the working directory changed for good: {error.strerror}"
+        else:
+            text = "while it ran, the working directory changed; it was put back"
+        ctx.note(ReasonKind.FAILED, "", text)
+    now = dict(os.environ)
+    changed = sorted(name for name in {*now, *variables} if now.get(name) != variables.get(name))
+    for name in changed:
+        if name in variables:
+            os.environ[name] = variables[name]
+        else:
+            os.environ.pop(name, None)
+    if changed:
+        names = ", ".join(changed)
+        ctx.note(ReasonKind.FAILED, "", f"while it ran, the environment changed; it was put back: {names}")
