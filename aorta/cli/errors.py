@@ -1,9 +1,13 @@
 """Errors of the command line: one line each, and the exit status that tells them apart."""
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import IO, Any
 
 import click
+
+from aorta.instrumentation.write import told
 
 
 class Failure(click.ClickException):
@@ -20,3 +24,14 @@ class Misuse(Failure):
     """Options or variables that contradict each other or make no sense: exit status 2."""
 
     exit_code = 2
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Turn what goes wrong with the standard output into a Failure; a reader that left is no error."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Failure(told(error, "standard output")) from None

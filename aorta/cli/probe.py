@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aorta.cli.capturing import Words, allows_sudo, capture_options, captured, discovered
-from aorta.cli.errors import Failure, Misuse
+from aorta.cli.errors import Failure, Misuse, printing
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import Tasks, tasks_of
 from aorta.instrumentation.notice import execution_notice
@@ -223,7 +223,7 @@ def _deliver(asked: Mapping[str, Any], target: str | None, document: dict[str, A
             raise Failure(told(error, target)) from None
         if asked["progress"] is not False:
             print(_done(target, document), file=sys.stderr)
-    try:
+    with printing():
         if asked["field"] is not None:
             out.write(json.dumps(_field(document, asked["field"]), indent=2) + "\n")
         elif asked["as_json"] or (target is not None and is_stdout(target)):
@@ -232,10 +232,6 @@ def _deliver(asked: Mapping[str, Any], target: str | None, document: dict[str, A
             from aorta.cli.render import show_summary
 
             show_summary(document, out)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise Failure(told(error, "standard output")) from None
 
 
 def _done(target: str, document: Mapping[str, Any]) -> str:

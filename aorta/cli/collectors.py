@@ -1,0 +1,119 @@
+"""``aorta env collectors``: what is declared, and where it comes from."""
+
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aorta.cli.errors import printing
+from aorta.instrumentation.process import Stdout
+
+if TYPE_CHECKING:
+    from aorta.plugin.registry import Registry
+
+Row = tuple[str, ...]
+
+
+@click.command(short_help="List what can be collected, and the plugins.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option(
+    "--plugin", "plugins", multiple=True, metavar="MODULE", help="A module with further collectors."
+)
+def collectors(*, as_json: bool, plugins: tuple[str, ...]) -> None:
+    """List the sections, the values they share, and the plugins that were found."""
+    from aorta.plugin.discovery import discover
+
+    with Stdout() as out:
+        listed = listing(discover(plugins))
+        text = json.dumps(listed, indent=2) if as_json else "\n".join(_lines(listed))
+        with printing():
+            out.write(text + "\n")
+
+
+def listing(registry: "Registry") -> dict[str, list[dict[str, Any]]]:
+    """Return all that is declared, as JSON values."""
+    return {
+        "collectors": [
+            {
+                "section": spec.section,
+                "provenance": [kind.value for kind in spec.provenance],
+                "scope": spec.scope.value,
+                "detail": spec.detail.value,
+                "needs": [model.__name__ for model in spec.needs],
+                "timeout_s": spec.timeout_s,
+                "summary": spec.summary,
+                "plugin": registry.plugin_of[spec.name],
+                "blocked": registry.blocked.get(spec.name),
+            }
+            for spec in registry.collectors.values()
+        ],
+        "providers": [
+            {
+                "name": spec.name,
+                "needs": [model.__name__ for model in spec.needs],
+                "timeout_s": spec.timeout_s,
+                "summary": spec.summary,
+                "plugin": registry.plugin_of[spec.name],
+                "blocked": registry.blocked.get(spec.name),
+            }
+            for spec in registry.providers.values()
+        ],
+        "plugins": [
+            {
+                "name": record.name,
+                "version": record.version,
+                "source": record.source,
+                "module": record.module,
+                "sections": list(record.sections),
+                "status": record.status,
+                "detail": record.detail,
+            }
+            for record in registry.plugins
+        ],
+    }
+
+
+def _lines(listed: dict[str, list[dict[str, Any]]]) -> Iterable[str]:
+    yield from _table(
+        ("SECTION", "PROVENANCE", "SCOPE", "DETAIL", "NEEDS", "DEADLINE", "SUMMARY"),
+        [
+            (
+                one["section"],
+                ",".join(one["provenance"]),
+                one["scope"],
+                one["detail"],
+                ",".join(one["needs"]) or "-",
+                f"{one['timeout_s']:g} s",
+                _summary(one),
+            )
+            for one in listed["collectors"]
+        ],
+    )
+    yield ""
+    yield from _table(
+        ("PROVIDER", "NEEDS", "DEADLINE", "SUMMARY"),
+        [
+            (one["name"], ",".join(one["needs"]) or "-", f"{one['timeout_s']:g} s", _summary(one))
+            for one in listed["providers"]
+        ],
+    )
+    yield ""
+    yield from _table(
+        ("PLUGIN", "VERSION", "SOURCE", "STATUS", "DETAIL"),
+        [
+            (one["name"], one["version"] or "-", one["source"], one["status"], " ".join(one["detail"].split()))
+            for one in listed["plugins"]
+        ],
+    )
+
+
+def _summary(one: dict[str, Any]) -> str:
+    return f"{one['summary']} ({one['blocked']})" if one["blocked"] else str(one["summary"])
+
+
+def _table(head: Row, rows: list[Row]) -> Iterable[str]:
+    widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head) - 1)]
+    for row in (head, *rows):
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)]
+        yield "  ".join([*cells, row[-1]]).rstrip()

@@ -1,0 +1,98 @@
+"""Looking into a plain document without trusting it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+PARTIAL_KINDS_UNKNOWN = "partial"
+
+#: The most characters of one value that a summary shows.
+LIMIT = 300
+
+
+class Document:
+    """A document whose members may be missing, null or of another type."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+
+    def get(self, path: str) -> Any:
+        """Return the value at a dotted path, None where there is none."""
+        value: Any = self._document
+        for name in path.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value
+
+    def text(self, path: str) -> str:
+        """Return a text or number at a path as text, an empty one where there is none."""
+        value = self.get(path)
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            return ""
+        return str(value)
+
+    def members(self, path: str) -> list[Mapping[str, Any]]:
+        """Return the objects of a list at a path."""
+        value = self.get(path)
+        return [member for member in value if isinstance(member, Mapping)] if isinstance(value, list) else []
+
+    def ran(self, section: str) -> bool:
+        """Tell whether a section was looked at; in a document without records all were."""
+        records = self.get("collection.collectors")
+        if not isinstance(records, Mapping):
+            return True
+        record = records.get(section)
+        return isinstance(record, Mapping) and record.get("status") not in (None, "not_requested")
+
+    def records(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Yield the sections with their records."""
+        records = self.get("collection.collectors")
+        for section, record in records.items() if isinstance(records, Mapping) else ():
+            if isinstance(record, Mapping):
+                yield section, record
+
+    def dead_mounts(self) -> list[str]:
+        """Return the mount points that did not answer."""
+        return [
+            str(reason["subject"])
+            for reason in self.members("collection.reasons")
+            if reason.get("section") == "collection" and reason.get("kind") == "timed_out" and reason.get("subject")
+        ]
+
+    def partial_reasons(self) -> Iterator[tuple[str, str, str]]:
+        """Yield kind, place and text of what makes the document partial; 1.x has the text alone."""
+        texts = self.get("partial_reasons")
+        lines = [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
+        mounts = set(self.dead_mounts())
+        kinds = dict(_by_line(self.members("collection.reasons")))
+        for line in lines:
+            kind, subject = kinds.get(line, (PARTIAL_KINDS_UNKNOWN, None))
+            if subject in mounts and line.startswith("collection:"):
+                continue
+            where, colon, text = line.partition(": ")
+            yield (kind, where, text) if colon else (kind, "", line)
+
+
+def _by_line(reasons: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[str, Any]]]:
+    """Yield the line that a reason has in ``partial_reasons``, with its kind and subject."""
+    for reason in reasons:
+        field, detail, subject = reason.get("field"), reason.get("detail") or "", reason.get("subject")
+        where = f"{reason.get('section')}.{field}" if field else str(reason.get("section"))
+        about = f" ({subject})" if subject and str(subject) not in detail else ""
+        kind = str(reason.get("kind"))
+        yield f"{where}: {detail or kind}{about}", (kind, subject)
+
+
+def clean(text: str) -> str:
+    """Return a text fit for a terminal: no control characters, one line, not too long."""
+    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+    return shown if len(shown) <= LIMIT else f"{shown[:LIMIT]}…"
+
+
+def listed(names: Sequence[str], shown: int) -> str:
+    """Return some names, and how many there are beyond."""
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
+
+
+def count_of(number: int, what: str) -> str:
+    """Return ``3 reasons``."""
+    return f"{number} {what}{'s' if number != 1 else ''}"

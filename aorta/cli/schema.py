@@ -1,0 +1,25 @@
+"""``aorta schema show``: the JSON Schema of the document."""
+
+import json
+
+import click
+
+from aorta.cli.errors import Misuse, printing
+from aorta.instrumentation.process import Stdout
+
+
+@click.command(short_help="Print the JSON Schema.")
+@click.option("--section", metavar="S", help="Of one section only.")
+def show(section: str | None) -> None:
+    """Print the JSON Schema of the document that this version writes."""
+    from aorta.model.schema import document_schema
+    from aorta.plugin.discovery import discover
+
+    with Stdout() as out:
+        schema = document_schema(discover())
+        if section is not None:
+            if section not in schema["properties"]:
+                raise Misuse(f"no section {section}; see: aorta env collectors")
+            schema = schema["properties"][section]
+        with printing():
+            out.write(json.dumps(schema, indent=2) + "\n")

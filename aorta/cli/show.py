@@ -1,0 +1,84 @@
+"""``aorta env show``: what a snapshot says."""
+
+import json
+import os
+import sys
+from typing import Any
+
+import click
+
+from aorta.cli.errors import Failure, Misuse, printing
+from aorta.instrumentation.process import Stdout
+from aorta.model.fieldpath import MissingFieldError, PathSyntaxError, look_up
+
+
+@click.command(short_help="Show a snapshot, or one value of it.")
+@click.argument("file")
+@click.option("--field", metavar="PATH", help="Print one value as JSON, e.g. 'gpus[0].bdf'.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole document.")
+@click.option("--summary", is_flag=True, help="Show what is unusual and an overview (the default).")
+def show(file: str, field: str | None, *, as_json: bool, summary: bool) -> None:
+    """Show the snapshot in FILE ('-' is standard input).
+
+    Documents of the 1.x line are shown as they are.
+    """
+    if (field is not None) + as_json + summary > 1:
+        raise Misuse("--field, --json, --summary: only one of them at a time")
+    document = load(file)
+    with Stdout() as out, printing():
+        if field is not None:
+            out.write(json.dumps(_value(document, field), indent=2) + "\n")
+        elif as_json:
+            out.write(json.dumps(document, indent=2) + "\n")
+        else:
+            from aorta.cli.render import show_summary
+
+            show_summary(document, out)
+
+
+def load(file: str) -> dict[str, Any]:
+    """Return the document in a file; a word on standard error when another version wrote it.
+
+    Raises Failure for what is no snapshot, in one line.
+    """
+    from aorta.model.codec import DocumentError, parse_json, version_of
+    from aorta.model.snapshot import SCHEMA_VERSION
+
+    try:
+        document = parse_json(_text(file))
+        major, minor = version_of(document)
+    except DocumentError as error:
+        raise Failure(f"{file}: {error}") from None
+    ours = int(SCHEMA_VERSION.partition(".")[0])
+    if major < 1:
+        raise Failure(f"{file}: schema version {major}.{minor} was never in use")
+    if major > ours:
+        text = f"warning: {file} has schema version {major}.{minor}, newer than this aorta ({ours}.x)"
+        print(f"aorta: {text}: what it says may be misread", file=sys.stderr)
+    elif major < ours:
+        text = f"note: {file} has schema version {major}.{minor}; it is shown as it is"
+        print(f"aorta: {text}", file=sys.stderr)
+    return document
+
+
+def _text(file: str) -> str:
+    try:
+        if file == "-":
+            if sys.stdin is None:
+                raise OSError(9, os.strerror(9))
+            return sys.stdin.buffer.read().decode("utf-8")
+        with open(file, "rb") as stream:
+            return stream.read().decode("utf-8")
+    except OSError as error:
+        raise Failure(f"cannot read {file}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise Failure(f"{file}: not UTF-8 at byte {error.start}, so no snapshot") from None
+
+
+def _value(document: dict[str, Any], field: str) -> Any:
+    try:
+        return look_up(document, field)
+    except PathSyntaxError as error:
+        raise Misuse(f"--field: {error}") from None
+    except MissingFieldError as error:
+        raise Failure(f"{field}: {error}") from None
