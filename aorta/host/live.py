@@ -3,6 +3,7 @@
 import binascii
 import codecs
 import errno
+import hashlib  # noqa: F401 - now, since importing it later looks at all of sys.path, which may have died
 import os
 import sys
 import threading

@@ -5,6 +5,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 from typing import Any, Protocol
 
 from aorta.host.protocol import Distribution, Entry, Module, Stat
@@ -12,7 +13,7 @@ from aorta.host.protocol import Distribution, Entry, Module, Stat
 _SEPARATORS = re.compile(r"[-_.]+")
 _METADATA_FILES = ("METADATA", "PKG-INFO")
 _HEADER_BYTES = 1 << 18
-_MODULE_SUFFIXES = (".py", ".pyc")
+_MODULE_SUFFIXES = (*EXTENSION_SUFFIXES, ".py", ".pyc")
 
 
 class Files(Protocol):
@@ -214,13 +215,12 @@ def _from_directories(files: Files, search_path: Sequence[str], name: str) -> Mo
 def _module_at(files: Files, base: str) -> Module | None:
     """Return the module or package whose path without suffix is ``base``; None if there is none."""
     name = base.rpartition("/")[2]
-    extensions = _extension_suffixes()
     is_directory = _is(files, base, "dir")
     if is_directory:
-        for suffix in (*extensions, *_MODULE_SUFFIXES):
+        for suffix in _MODULE_SUFFIXES:
             if _is(files, f"{base}/__init__{suffix}", "file"):
                 return Module(name=name, origin=f"{base}/__init__{suffix}", locations=(base,))
-    for suffix in (*extensions, *_MODULE_SUFFIXES):
+    for suffix in _MODULE_SUFFIXES:
         if _is(files, f"{base}{suffix}", "file"):
             return Module(name=name, origin=f"{base}{suffix}")
     return Module(name=name, locations=(base,)) if is_directory else None
@@ -230,16 +230,8 @@ def _module_in_file(files: Files, entry: str, name: str) -> Module | None:
     """Return a module of a zip file on the search path; of local files only."""
     if files.slow_mount(entry) is not None or not _is(files, entry, "file"):
         return None
-    from importlib.machinery import PathFinder
-
     spec = PathFinder.find_spec(name, [entry])
     return None if spec is None else _from_spec(name, spec)
-
-
-def _extension_suffixes() -> list[str]:
-    from importlib.machinery import EXTENSION_SUFFIXES
-
-    return EXTENSION_SUFFIXES
 
 
 def _is(files: Files, path: str, kind: str) -> bool:

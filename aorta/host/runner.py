@@ -52,12 +52,15 @@ class Runner:
         self._closed = False
 
     def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
-        """Run a command until it ends or ``timeout`` (seconds, or a movable point in time) comes."""
+        """Run a command until it ends or ``timeout`` (seconds, or a movable point in time) comes.
+
+        Seconds count from when the places in the environment have been looked at, once a host.
+        """
+        environ = self._environ.get()
         begun = time.monotonic()
         limit = timeout if isinstance(timeout, Limit) else Limit(begun + timeout)
         words = [word.value if isinstance(word, Masked) else word for word in argv]
         try:
-            environ = self._environ.get()
             program = self._find(words[0] if words else "", path)
             start = Start(
                 program=program,

@@ -253,6 +253,8 @@ class SlowFiles:
         except TimeoutError:
             raise timed_out(path) from None
         except (EOFError, BrokenPipeError, ValueError):
+            if self._closed:
+                raise timed_out(path) from None
             text = f"the process that reads {mount} ended without an answer"
             raise OSError(errno.EIO, text, path) from None
         except _NoHelperError as error:

@@ -1,7 +1,6 @@
 import sys
 import types
 import zipfile
-from pathlib import Path
 
 import pytest
 

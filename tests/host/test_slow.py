@@ -11,7 +11,7 @@ import pytest
 
 from aorta.host.live import LiveHost
 from aorta.host.protocol import DeadMountError
-from aorta.host.slow import NotAskedError
+from aorta.host.slow import NotAskedError, SlowFiles
 from aorta.model.vocabulary import Outcome
 from tests.parts.fuse import hanging_mount
 from tests.parts.fuse_hang import SCRIPT
@@ -230,6 +230,24 @@ def test_places_that_answer_are_kept(host, mount):
     done = kept.run(["sh", "-c", "echo $SOME_PATH $LD_LIBRARY_PATH"], timeout=SOON_S)
     assert done.stdout == f"{mount}/bin:/x {mount}/none\n"
     kept.close()
+
+
+def test_long_work_is_no_silence(tmp_path):
+    """A helper serves any directory, so this needs no mount."""
+    large = tmp_path / "large"
+    with large.open("wb") as file:
+        file.truncate(3 << 30)
+    point, request = str(tmp_path), {"op": "sha256", "path": str(large), "follow": True}
+    files = SlowFiles([point], {}, 0.4)
+    begun = time.monotonic()
+    digest = files.ask(point, request, None)["value"]
+    assert len(digest) == 64
+    assert time.monotonic() - begun > 0.4
+    with pytest.raises(TimeoutError) as caught:
+        files.ask(point, request, 0.6)
+    assert not isinstance(caught.value, DeadMountError)
+    assert files.dead() == []
+    files.close()
 
 
 WHOLE = """
