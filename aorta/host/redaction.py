@@ -5,12 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aorta.host.protocol import Argv, shown
-from aorta.model.redact import REDACTED, is_secret_name, redact, redact_value
+from aorta.model.redact import REDACTED, is_secret_name, redact, redact_argv, redact_value
 
 #: A secret variable's value shorter than this is no sign of itself inside other texts.
 _TELLING = 6
 
-_ASSIGNMENT = re.compile(r"(?P<head>^(?:export )?(?P<name>[A-Za-z_]\w*)=)(?P<value>[^\n]+)", re.MULTILINE)
 _PRINTABLE_RUN = re.compile(rb"[\t\n\r\x20-\x7e]{8,}")
 
 
@@ -28,21 +27,19 @@ class Redaction:
             # Longest first, so that no rest of a secret stays behind a shorter one.
             self._secrets = sorted([*self._secrets, secret], key=len, reverse=True)
 
-    def text(self, text: str) -> str:
-        """Return a text as it may be written, lines of the form NAME=VALUE by their name."""
+    def _known(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
+        return text
+
+    def text(self, text: str) -> str:
+        """Return a text as it may be written."""
         # NUL separates the variables of /proc/PID/environ.
-        return "\0".join(_ASSIGNMENT.sub(_assigned, redact(part)) for part in text.split("\0"))
+        return "\0".join(redact(part) for part in self._known(text).split("\0"))
 
     def words(self, argv: Argv) -> tuple[str, ...]:
-        """Return a command line as it is written and looked up; the word after ``--token`` is secret."""
-        kept: list[str] = []
-        after = ""
-        for word in shown(argv):
-            kept.append(redact_value(after, self.text(word)))
-            after = word.lstrip("-").replace("-", "_") if word.startswith("-") else ""
-        return tuple(kept)
+        """Return a command line as it is written and looked up."""
+        return redact_argv([self._known(word) for word in shown(argv)])
 
     def data(self, data: bytes) -> bytes:
         """Return bytes as they may be written; what is not text keeps its length."""
@@ -69,8 +66,3 @@ class Redaction:
 def secrets_of(environ: Mapping[str, str]) -> list[str]:
     """Return the values of those variables whose names say that they are secret."""
     return [value for name, value in environ.items() if is_secret_name(name)]
-
-
-def _assigned(match: re.Match[str]) -> str:
-    value = match["value"]
-    return match["head"] + (REDACTED if is_secret_name(match["name"]) else value)

@@ -109,6 +109,7 @@ class Folder:
             }
         yield from self.nodes
         yield from self._refusals()
+        yield from self._programs()
         for name, value in sorted(self.env.items()):
             yield {"op": "env", "name": name, "value": value}
         for argv, told in self.commands.items():
@@ -220,6 +221,14 @@ class Folder:
             link = re.match(r"/proc/[^/]+/(ns/[^/]+|exe|cwd|root)$", path)
             op = "scan" if path in self.dirs else "link" if link and path not in self.files else "read"
             yield {"op": op, "path": path, "errno": word}
+
+    def _programs(self):
+        """Yield the programs that are known by their path: what was run was there."""
+        known = {*self.dirs, *self.files, *self.links, *self.refused}
+        for word in sorted({word for argv in self.commands for word in argv[:4] if word.startswith("/")}):
+            path = self._through_links(word)
+            if path not in known and re.search(r"/s?bin/[^/]+$", path):
+                yield {"op": "stat", "path": path, "kind": "file", "mode": 0o755}
 
     # Process
 
@@ -391,7 +400,7 @@ def _reports(argv, told, report):
     words = tuple("/dev/stdout" if word == "<TMPFILE>" else word for word in argv[start:])
     named = {words, (posixpath.basename(words[0]), *words[1:])}
     both = {**told, "out": f"{told['out'].rstrip(chr(10))}\n{report}".lstrip("\n")}
-    return {(*argv[:start], *line): both for line in named}
+    return {(*argv[:start], *line): both for line in sorted(named)}
 
 
 def _is_root(user):

@@ -167,6 +167,11 @@ def test_commands(folder):
         assert done.stdout == 'Results:\n{"system_info": {}}\n'
 
 
+def test_a_program_that_was_run_by_its_path_is_there(folder):
+    found = imported(folder).stat("/usr/local/bin/rdhc.py")
+    assert (found.kind, found.mode) == ("file", 0o755)
+
+
 def test_a_second_set_of_commands(folder):
     (folder / "variant.yaml").write_text("- {argv: [lspci, -n], stdout: '', stderr: 'no', exit_code: 1}\n")
     host = imported(folder, "--commands", str(folder / "variant.yaml"))
