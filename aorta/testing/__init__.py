@@ -4,6 +4,8 @@
 
     result = collect(FakeHost(files={"/sys/module/amdgpu/version": "6.8.5\\n"}), "amdgpu_driver")
     assert result.value["loaded_version"] == "6.8.5"
+
+``assert_contract("amdgpu_driver")`` runs a collector on hosts that have nothing, deny all or hang.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,6 +21,7 @@ from aorta.model.reason import Reason
 from aorta.model.snapshot import Record
 from aorta.model.vocabulary import Coverage, Detail, Outcome
 from aorta.plugin.discovery import discover
+from aorta.testing.contract import assert_contract
 
 __all__ = [
     "Collected",
@@ -28,6 +31,7 @@ __all__ = [
     "Masked",
     "Module",
     "Outcome",
+    "assert_contract",
     "collect",
     "provide",
     "record",
@@ -110,14 +114,14 @@ def _run(
 
 
 def record(host: Host, path: str) -> Host:
-    """Return a host that writes all it is asked and answers to the file ``path``."""
+    """Return a host that writes all it is asked and answers to the file ``path``; close it at the end."""
     from aorta.host.recording import RecordingHost
 
     return RecordingHost(host, path)
 
 
 def replay(path: str) -> Host:
-    """Return the host of a recording."""
+    """Return the host of a recording. Raises RecordingError, a ValueError, for what is none."""
     from aorta.host.replay import open_recording
 
     return open_recording(path)
