@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from aorta.plugin.declare import SPEC_ATTRIBUTE
+from aorta.plugin.entry_points import may_declare
 from aorta.plugin.manager import specs_of
 from aorta.plugin.registry import Candidate, Registry, told
 
@@ -118,6 +119,8 @@ def _import(name: str, source: str) -> Candidate:
 
 
 def _entry_points(blocked: set[str]) -> Iterator[Candidate]:
+    if not may_declare(GROUP):
+        return
     from importlib import metadata
 
     try:

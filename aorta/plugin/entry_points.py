@@ -1,0 +1,43 @@
+"""Whether any installed distribution declares entry points of a group, told without ``importlib.metadata``.
+
+That module costs more to import than all else here together, and most machines have no plugin.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+
+
+def may_declare(group: str) -> bool:
+    """Tell whether a distribution on ``sys.path`` may declare entry points of ``group``.
+
+    True when it does, and whenever this look is not enough to say: an archive on the path, a finder of
+    distributions that is not the usual one, a file that cannot be read.
+    """
+    wanted = group.encode()
+    others = [finder for finder in sys.meta_path if finder is not PathFinder]
+    if any(hasattr(finder, "find_distributions") for finder in others):
+        return True
+    for entry in dict.fromkeys(sys.path):
+        folder = entry or "."
+        try:
+            if any(wanted in text for text in _declarations(folder)):
+                return True
+        except (FileNotFoundError, PermissionError):
+            continue
+        except OSError:
+            return True
+    return False
+
+
+def _declarations(folder: str) -> Iterator[bytes]:
+    for name in os.listdir(folder):
+        if not name.lower().endswith((".dist-info", ".egg-info", ".egg")):
+            continue
+        inner = "EGG-INFO/entry_points.txt" if name.lower().endswith(".egg") else "entry_points.txt"
+        try:
+            with open(f"{folder}/{name}/{inner}", "rb") as stream:
+                yield stream.read()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
