@@ -1,7 +1,6 @@
 """What a running interpreter says of itself and its kernel. One function a key, each gives a JSON value."""
 
 import os
-import platform
 import resource
 import sys
 from collections.abc import Callable
@@ -25,8 +24,8 @@ def glibc() -> str | None:
 def interpreter() -> dict[str, Any]:
     """Return the running interpreter's version, paths and search path."""
     return {
-        "version": platform.python_version(),
-        "implementation": platform.python_implementation(),
+        "version": sys.version.split()[0],
+        "implementation": sys.implementation.name,
         "executable": sys.executable,
         "prefix": sys.prefix,
         "base_prefix": sys.base_prefix,

@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from functools import cache
-from pathlib import Path
 
 import aorta
 from aorta.collect.orchestrator import Orchestrator
@@ -45,12 +44,16 @@ def tool() -> Tool:
 
 
 def _revision() -> str | None:
-    root = Path(__file__).resolve().parents[2]
+    git = os.path.join(os.path.dirname(__file__), "..", "..", ".git")
+    head = _line(os.path.join(git, "HEAD"))
+    if head.startswith("ref: "):
+        head = _line(os.path.join(git, head[5:]))
+    return head if len(head) in (40, 64) and not head.strip("0123456789abcdef") else None
+
+
+def _line(path: str) -> str:
     try:
-        head = (root / ".git" / "HEAD").read_text(encoding="ascii").strip()
-        if head.startswith("ref: "):
-            reference = root / ".git" / os.path.normpath(head[5:])
-            head = reference.read_text(encoding="ascii").strip()
+        with open(path, encoding="ascii") as stream:
+            return stream.readline().strip()
     except (OSError, ValueError):
-        return None
-    return head if len(head) in (40, 64) and all(char in "0123456789abcdef" for char in head) else None
+        return ""
