@@ -50,7 +50,7 @@ def parse_manifest(text: str) -> Manifest:
     except RecursionError:
         raise ValueError("nested beyond measure") from None
     if not isinstance(data, dict):
-        raise ValueError("not a JSON object")
+        raise ValueError("not a JSON object")  # noqa: TRY004
     listed = data.get("submodules")
     entries = listed if isinstance(listed, list) else []
     named = [entry for entry in entries if isinstance(entry, dict) and _scalar(entry.get("submodule_name"))]
@@ -84,7 +84,7 @@ def _submodule(entry: dict[str, Any]) -> Submodule:
 
 
 def read_manifest(ctx: Context, prefixes: tuple[str, ...]) -> Answer[Manifest]:
-    """Read the manifest below the first prefix that has one; ``absent`` only where there is positively none."""
+    """Read the manifest of the first prefix that has one; ``absent`` only where there is positively none."""
     for prefix in prefixes:
         path = posixpath.join(prefix, PLACE)
         there = ctx.stat(path, follow=False)

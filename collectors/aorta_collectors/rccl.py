@@ -72,8 +72,8 @@ class Rccl:
     net_plugin_mode: Annotated[
         PluginMode | None,
         Fact(
-            "internal (no plugin: none is named and none lies about, or the variable says none), external (one"
-            " resolves) or unknown (one is named and not found).",
+            "internal (none is named or lies where the loader looks, or the variable says none),"
+            " external (one resolves) or unknown (one is named and not found).",
             provenance=(Provenance.PROCESS, Provenance.FILESYSTEM),
             always=True,
         ),
@@ -140,7 +140,7 @@ def collect(ctx: Context) -> Rccl:
         anp_lib_hash=_beside(ctx, roots, "librccl-anp.so", "anp_lib_hash"),
         net_lib_hash=_beside(ctx, roots, "librccl-net.so", "net_lib_hash"),
         builtin_anp=_builtin_anp(ctx, plugin),
-        other_libraries=tuple(_others(ctx, library)),
+        other_libraries=_others(ctx, library),
     )
 
 
@@ -169,7 +169,8 @@ def _note_header(ctx: Context, roots: RocmRoots, seen: Answer[dict[str, str]] | 
     for field in ("version_code", "version", "header_path"):
         if seen is None:
             place = posixpath.join(roots.include_root, "include", HEADERS[0])
-            ctx.note(ReasonKind.ABSENT, field, "no header: runtime installs have none", subject=place)
+            text = f"{place}: no such header, as in runtime installs"
+            ctx.note(ReasonKind.ABSENT, field, text, subject=place)
         elif not seen.ok:
             ctx.take(seen, field)
         else:
@@ -177,7 +178,7 @@ def _note_header(ctx: Context, roots: RocmRoots, seen: Answer[dict[str, str]] | 
 
 
 def _beside(ctx: Context, roots: RocmRoots, name: str, field: str) -> str | None:
-    """Return the digest of a plugin file in the root's library directories; that most have none is no news."""
+    """Return the digest of a plugin file beside the library; that there is none is no news."""
     found = pick(ctx, roots.lib_dirs, name)
     if found.absent:
         return None
@@ -204,17 +205,29 @@ def _builtin_anp(ctx: Context, plugin: NetPlugin) -> BuiltInAnp | None:
     return BuiltInAnp.REQUESTED
 
 
-def _others(ctx: Context, library: str | None) -> Iterator[RcclCopy]:
-    """Yield the other copies, each real path once, in the loader's order."""
-    torch = ctx.module("torch").value
-    places = [("LD_LIBRARY_PATH", place) for place in search_path(ctx)]
-    places += [("torch", posixpath.join(place, "lib")) for place in (torch.locations[:1] if torch else ())]
-    places += [("ld.so.conf", place) for place in configured_dirs(ctx)]
+def _others(ctx: Context, library: str | None) -> tuple[RcclCopy, ...] | None:
+    """Return the other copies, each real path once, in the loader's order; None where some were hidden."""
+    hidden, copies = False, []
     known = {library}
-    for origin, place in places:
+    for origin, place in _origins(ctx):
         found = pick(ctx, (place,), NAME)
+        if found.kind is ReasonKind.DENIED and origin == "ld.so.conf":
+            continue  # the loader of this user may not look there either
+        hidden = hidden or not (found.ok or found.absent)
         if found.value is not None and found.value not in known:
             known.add(found.value)
-            yield RcclCopy(path=found.value, origin=origin)
-        elif not found.ok and not found.absent:
+            copies.append(RcclCopy(path=found.value, origin=origin))
+        elif not found.absent:
             ctx.take(found, "other_libraries")
+    return tuple(copies) if copies or not hidden else None
+
+
+def _origins(ctx: Context) -> Iterator[tuple[str, str]]:
+    """Yield the directories that a loader looks in, each with what leads it there."""
+    for place in search_path(ctx):
+        yield "LD_LIBRARY_PATH", place
+    torch = ctx.module("torch").value
+    for package in torch.locations[:1] if torch else ():
+        yield "torch", posixpath.join(package, "lib")
+    for place in configured_dirs(ctx):
+        yield "ld.so.conf", place

@@ -175,6 +175,8 @@ def _version(ctx: Context, roots: RocmRoots) -> Version | None:
         if not answer.absent:
             ctx.take(answer, "version")
             blind = blind or answer.kind is not ReasonKind.UNPARSED
+            if answer.kind is ReasonKind.TIMED_OUT:
+                break
     unseen = [trouble for trouble in roots.troubles if not roots.found]
     hidden = [trouble for trouble in unseen if trouble.kind is not ReasonKind.EXPECTED]
     borrowed = None if blind or hidden or roots.layout == "distribution" else _borrowed(ctx)
@@ -195,7 +197,8 @@ def _own(ctx: Context, roots: RocmRoots) -> Iterator[tuple[str, Answer[str]]]:
     """Yield what the root itself says of its version, best source first."""
     yield "version_file", version_of(ctx, roots.prefixes)
     manifest = read_manifest(ctx, roots.prefixes)
-    yield "therock_manifest", parsed(manifest, lambda seen: parse_rocm_version(seen.rocm_version or ""))
+    if not manifest.ok or (manifest.value and manifest.value.rocm_version):
+        yield "therock_manifest", parsed(manifest, lambda seen: parse_rocm_version(seen.rocm_version))
     if roots.found:
         header = first_header(ctx, roots.include_root, HEADERS)
         yield "header", parsed(header, _of_header)

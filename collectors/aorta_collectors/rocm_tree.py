@@ -97,15 +97,16 @@ def look_at_wheel(ctx: Context, component: str) -> Answer[Tree]:
     The packages lie side by side; libraries come as one package or as one for each GPU family. A lone
     component stands for all three.
     """
-    site = posixpath.dirname(component)
+    site, own = posixpath.split(component)
     listed = ctx.scan(site)
-    if listed.value is None and not listed.absent:
+    if listed.value is not None:
+        names = [entry.name for entry in listed.value if entry.kind in ("dir", "link")]
+    else:
         lone = ctx.stat(component)
         if not lone.ok:
             return Answer(kind=lone.kind, subject=lone.subject, detail=lone.detail)
-    names = [entry.name for entry in listed.value or () if entry.kind in ("dir", "link")]
-    own = posixpath.basename(component)
-    if listed.value is not None and not any(name.startswith(WHEEL_PREFIX) for name in names):
+        names = [own]
+    if not any(name.startswith(WHEEL_PREFIX) for name in names):
         return Answer(kind=ReasonKind.ABSENT, subject=component, detail=f"{component}: no such package")
     core = _named(names, "_rocm_sdk_core")[:1]
     root = posixpath.join(site, core[0]) if core else component

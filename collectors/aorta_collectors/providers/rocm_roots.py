@@ -89,7 +89,7 @@ class RocmRoots:
         return self.root_source != "none"
 
 
-@provider(model=RocmRoots, timeout_s=15)
+@provider(model=RocmRoots, timeout_s=30)
 def find(ctx: Context) -> RocmRoots:
     """Find the ROCm tree that this process would use, and every other one on the machine."""
     return _Search(ctx).roots()
