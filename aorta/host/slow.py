@@ -129,15 +129,13 @@ class Helper:
         """Send a request. Raises BrokenPipeError when the process has ended."""
         self._requests.write(json.dumps(request).encode() + b"\n")
 
-    def reply(self, silence_s: float, deadline: float) -> dict[str, Any]:
+    def reply(self, patience: float, deadline: float) -> dict[str, Any]:
         """Return the next reply.
 
-        Raises SilenceError when no byte came for ``silence_s`` or, if the whole wait until
-        ``deadline`` (monotonic) is shorter, for all of it; TimeoutError at ``deadline`` when that
-        says nothing about the file system; EOFError when the process has ended.
+        Raises SilenceError when no byte came for ``patience`` seconds; TimeoutError at ``deadline``
+        (monotonic) when that came first; EOFError when the process has ended.
         """
-        begun = heard = time.monotonic()
-        patience = max(min(silence_s, deadline - begun), _EVIDENCE_S)
+        heard = time.monotonic()
         parts = [self._buffer]
         while b"\n" not in parts[-1]:
             until = min(heard + patience, deadline)
@@ -180,9 +178,11 @@ class Lane:
         """Send a request and return its reply; any failure costs the helper. Needs ``queue``."""
         if self.helper is None:
             self.helper = self._start(deadline)
+        # All of a short wait in silence counts too, if it is long enough to mean anything.
+        patience = max(min(silence_s, deadline - time.monotonic()), _EVIDENCE_S)
         try:
             self.helper.send(request)
-            while (reply := self.helper.reply(silence_s, deadline)).get("alive"):
+            while (reply := self.helper.reply(patience, deadline)).get("alive"):
                 if time.monotonic() >= deadline:
                     raise TimeoutError
         except BaseException:
