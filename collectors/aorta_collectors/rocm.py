@@ -25,6 +25,8 @@ from aorta_collectors.versions import (
 HEADERS = ("rocm-core/rocm_version.h", "rocm/rocm_version.h", "rocm_version.h")
 PIP_NAMES = ("rocm", "rocm-sdk-core")
 DRIVER = "/sys/module/amdgpu"
+#: Troubles of the search that hide nothing: what they tell of is known not to be ROCm.
+SEEN_THROUGH = (ReasonKind.EXPECTED, ReasonKind.UNPARSED, ReasonKind.ABSENT)
 
 
 @attrs.frozen(kw_only=True)
@@ -178,7 +180,7 @@ def _version(ctx: Context, roots: RocmRoots) -> Version | None:
             if answer.kind is ReasonKind.TIMED_OUT:
                 break
     unseen = [trouble for trouble in roots.troubles if not roots.found]
-    hidden = [trouble for trouble in unseen if trouble.kind is not ReasonKind.EXPECTED]
+    hidden = [trouble for trouble in unseen if trouble.kind not in SEEN_THROUGH]
     borrowed = None if blind or hidden or roots.layout == "distribution" else _borrowed(ctx)
     if borrowed is None and not blind:
         kind = (hidden or unseen)[0].kind if unseen else ReasonKind.ABSENT

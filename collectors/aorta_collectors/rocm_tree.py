@@ -2,6 +2,8 @@
 
 import posixpath
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import attrs
 
@@ -54,21 +56,26 @@ def look(ctx: Context, root: str, *, strict: bool) -> Answer[Tree]:
         elif not seen.absent and refused is None:
             refused = Answer(kind=seen.kind, subject=seen.subject, detail=seen.detail)
     prefixes = (root, posixpath.join(root, "core")) if "core" in there else (root,)
-    if _accepted(ctx, there, prefixes, strict=strict):
+    signs = list(_signs(ctx, there, prefixes, strict=strict))
+    if any(sign.ok for sign in signs):
         return Answer(value=_laid_out(ctx, root, there, prefixes), subject=root)
+    for sign in signs:
+        if not sign.absent and refused is None:
+            refused = Answer(kind=sign.kind, subject=sign.subject, detail=sign.detail)
     return refused or Answer(kind=ReasonKind.ABSENT, subject=root, detail=f"{root}: no ROCm in it")
 
 
-def _accepted(ctx: Context, there: set[str], prefixes: tuple[str, ...], *, strict: bool) -> bool:
-    if not strict:
-        return bool(there)
-    if there & {"lib", "lib64"}:
-        return True
-    if not there & {".info", "core"}:
-        return False
-    if version_of(ctx, prefixes).ok or version_of(ctx, prefixes, "version-dev").ok:
-        return True
-    return len(prefixes) > 1 and ctx.stat(posixpath.join(prefixes[1], "lib")).ok
+def _signs(
+    ctx: Context, there: set[str], prefixes: tuple[str, ...], *, strict: bool
+) -> Iterator[Answer[Any]]:
+    """Yield what may speak for a tree: any seen answer makes it one."""
+    if there & {"lib", "lib64"} or (there and not strict):
+        yield Answer(value=True)
+    elif there & {".info", "core"}:
+        yield version_of(ctx, prefixes)
+        yield version_of(ctx, prefixes, "version-dev")
+        if len(prefixes) > 1:
+            yield ctx.stat(posixpath.join(prefixes[1], "lib"))
 
 
 def _laid_out(ctx: Context, root: str, there: set[str], prefixes: tuple[str, ...]) -> Tree:

@@ -175,3 +175,9 @@ def test_dead_mount_stays_the_root():
     assert value["kmd_version"] == "6.8.5"
     assert {("timed_out", "root"), ("timed_out", "version"), ("timed_out", "version_dev")} <= {(r.kind.value, r.field) for r in result.reasons}
     assert value["other_roots"] == ["/opt/rocm-6.2.0"]
+
+
+def test_a_broken_leftover_hides_nothing():
+    result = rocm(files={"/opt/rocm/.info/version": "garbage\n"}, distributions={"rocm": "7.14.0"})
+    assert (result.value["version"], result.value["version_source"], result.value["root_source"]) == ("7.14.0", "pip:rocm", "none")
+    assert ["garbage" in reason.detail for reason in result.reasons if reason.field == "root"] == [True]

@@ -325,3 +325,27 @@ def test_a_loop_of_links_ends():
     tree = roots(links={"/opt/rocm": "/opt/other", "/opt/other": "/opt/rocm"})
     assert tree.root_source == "none"
     assert tree.troubles[0].kind is ReasonKind.FAILED
+
+
+@pytest.mark.parametrize("place", ["/opt/rocm-6.2.0/.info", "/opt/rocm-6.2.0/.info/version"])
+def test_a_versioned_tree_that_may_not_be_read_is_told(place):
+    tree = roots(files={"/opt/rocm/.info/version": "7.1.0\n", place: errno.EACCES})
+    assert (tree.root, len(tree.candidates)) == ("/opt/rocm", 1)
+    assert [trouble.kind for trouble in tree.troubles] == [ReasonKind.DENIED]
+
+
+@pytest.mark.parametrize(("content", "kind"), [("garbage\n", ReasonKind.UNPARSED), ("", ReasonKind.UNPARSED), (errno.EACCES, ReasonKind.DENIED)])
+def test_a_marker_that_is_no_version_makes_no_root_and_is_told(content, kind):
+    got = find(files={"/opt/rocm/.info/version": content})
+    assert got.typed.root_source == "none"
+    assert [trouble.kind for trouble in got.typed.troubles] == [kind]
+    assert got.coverage["rocm"] is Coverage.UNKNOWN
+
+
+def test_relative_links_with_dots_are_followed():
+    tree = roots(
+        files={"/soft/rocm/.info/version": "7.1.0\n"},
+        links={"/opt/rocm": "../opt/./here", "/opt/here": "/soft/x/../rocm"},
+        dirs=["/soft/x"],
+    )
+    assert tree.resolved == "/soft/rocm"

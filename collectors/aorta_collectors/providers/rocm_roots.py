@@ -241,6 +241,8 @@ class _Search:
                     if seen.value is not None:
                         trees.append(seen.value)
                         self._add(seen.value, f"scan:{place}")
+                    elif not seen.absent:
+                        self._trouble(seen)
         return trees
 
     def _bundled(self) -> None:
