@@ -11,10 +11,10 @@ DEBUG = "AORTA_DEBUG"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and end the process with its exit status."""
+    """Run the command line and end the process with its exit status (by SystemExit, given arguments)."""
     secure_streams()
     stop_on_signals()
-    leave(run(sys.argv[1:] if arguments is None else list(arguments)))
+    leave(run(sys.argv[1:] if arguments is None else list(arguments)), at_once=arguments is None)
 
 
 def run(arguments: list[str]) -> int:

@@ -16,7 +16,6 @@ from aorta.cli.tasks import Tasks, tasks_of
 from aorta.instrumentation.notice import execution_notice
 from aorta.instrumentation.process import Stdout
 from aorta.instrumentation.write import check_writable, told, write_atomically
-from aorta.model.fieldpath import MissingFieldError, PathSyntaxError, look_up, parse_path
 from aorta.model.vocabulary import EXPECTABLE, INVOCATIONS
 
 if TYPE_CHECKING:
@@ -123,6 +122,8 @@ def _check(asked: Mapping[str, Any]) -> None:
     if both:
         raise Misuse(f"--section and --no-section both name {', '.join(sorted(both))}")
     if asked["field"] is not None:
+        from aorta.model.fieldpath import PathSyntaxError, parse_path
+
         try:
             parse_path(asked["field"])
         except PathSyntaxError as error:
@@ -191,6 +192,7 @@ def _host(replay: str | None) -> "Host":
 
 def _sections_of_field(path: str, registry: "Registry") -> tuple[str, ...] | None:
     """Return the sections that a field needs, None for all. Raises Failure for an unknown root."""
+    from aorta.model.fieldpath import parse_path
     from aorta.model.sections import ORDER
 
     first, *rest = parse_path(path)
@@ -200,12 +202,15 @@ def _sections_of_field(path: str, registry: "Registry") -> tuple[str, ...] | Non
         return (first.what,)
     if first.what == "extensions" and rest and rest[0].what in registry.collectors:
         return (rest[0].what,)
-    names = dict.fromkeys((*FIXED, *ORDER, *COMPUTED))
-    _field(names, path[: len(path)] if first.what not in COMPUTED else first.what)
+    if first.what not in COMPUTED:
+        # Not in the document: say so now, not after the capture.
+        _field(dict.fromkeys((*FIXED, *ORDER, *COMPUTED)), path)
     return None
 
 
 def _field(document: Mapping[str, Any], path: str) -> Any:
+    from aorta.model.fieldpath import MissingFieldError, look_up
+
     try:
         return look_up(document, path)
     except MissingFieldError as error:

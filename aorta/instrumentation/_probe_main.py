@@ -31,10 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     secure_streams()
     stop_on_signals()
     try:
-        leave(run(sys.argv[1:] if arguments is None else list(arguments)))
+        code = run(sys.argv[1:] if arguments is None else list(arguments))
     except Stopped as stopped:
         _say(str(stopped))
-        leave(stopped.code)
+        code = stopped.code
+    leave(code, at_once=arguments is None)
 
 
 def run(arguments: list[str]) -> int:

@@ -9,7 +9,7 @@ import aorta
 from aorta.collect.orchestrator import Orchestrator
 from aorta.host.observe import OBSERVATIONS
 from aorta.host.protocol import NotRecordedError
-from aorta.model.redact import redact
+from aorta.model.redact import redact_argv
 from aorta.model.snapshot import Collection, Tool, User
 
 
@@ -25,7 +25,7 @@ def envelope(run: Orchestrator) -> Collection:
         host_kind=run.host.kind,
         user=_user(run),
         executable=sys.executable or None if live else None,
-        argv=tuple(redact(word) for word in sys.argv) if live else None,
+        argv=redact_argv(sys.argv) if live else None,
     )
 
 

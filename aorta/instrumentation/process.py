@@ -3,6 +3,7 @@
 Shared by the command line and by ``_probe_main``; it imports nothing but the standard library.
 """
 
+import atexit
 import contextlib
 import os
 import signal
@@ -59,15 +60,23 @@ def _leave_late(code: int) -> None:
     os._exit(code)
 
 
-def leave(code: int) -> NoReturn:
-    """Flush and end the process, at once when a thread that was given up still hangs."""
+def leave(code: int, *, at_once: bool = True) -> NoReturn:
+    """Flush and end the process.
+
+    ``at_once`` spares taking the interpreter apart, a tenth of a short run, and so does a thread that
+    was given up and hangs: the interpreter would stumble over it.
+    """
     for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
         if not _flushed(stream):
             # Else the interpreter would try again at its end, and complain.
             code = code or 1
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-    if threading.active_count() > 1:
+    hanging = threading.active_count() > 1
+    if at_once and not hanging:
+        # What a plugin registered still runs.
+        atexit._run_exitfuncs()  # noqa: SLF001
+    if at_once or hanging:
         os._exit(code)
     sys.exit(code)
 
