@@ -22,6 +22,8 @@ _NAMED_SEGMENTS = (
 )
 _BARE_ID = re.compile(rf"(?:[a-z][a-z0-9_]{{0,30}}-)?{_ID}(?:\.scope)?")
 _PARENTS = {"docker": "docker", "k8s.io": "containerd", "podman": "podman", "buildkit": "buildkit"}
+_MONITOR = re.compile(rf"(?:[a-z]{{1,20}}-)?conmon-{_ID}(?:\.scope)?")
+_KUBEPODS = re.compile(r"(?:^|-)kubepods")
 _NSPAWN = re.compile(r"machine-.{1,200}\.scope|systemd-nspawn@.{1,200}\.service")
 
 
@@ -55,9 +57,11 @@ def container_of(text: str) -> CgroupPlace | None:
 def _place(path: str) -> CgroupPlace | None:
     """Go down the levels: a container inside a container replaces it."""
     segments = ["", *(segment for segment in path.split("/") if segment and segment != ".."), ""]
+    if any(_MONITOR.fullmatch(segment) for segment in segments):
+        return None
     found = CgroupPlace(path=path)
     for before, segment, after in zip(segments, segments[1:], segments[2:], strict=False):
-        if segment.startswith("kubepods"):
+        if _KUBEPODS.search(segment):
             found = attrs.evolve(found, orchestrator=KUBERNETES)
         container = _container(before, segment, after)
         if container is not None:
@@ -71,7 +75,7 @@ def _container(before: str, segment: str, after: str) -> tuple[str | None, str |
     if named is not None:
         return named
     bare = _BARE_ID.fullmatch(segment)
-    if bare is not None and not segment.startswith("conmon"):
+    if bare is not None:
         return _PARENTS.get(before), bare["id"]
     if before == "buildkit":
         return "buildkit", None

@@ -130,6 +130,14 @@ def private_tmp(mounts: Sequence[Mount]) -> str | None:
     return None
 
 
+def stacked_cgroup(mounts: Sequence[Mount]) -> str | None:
+    """Return a cgroup mount from outside the process's own cgroup namespace, as a text."""
+    for mount in mounts:
+        if mount.fs_type.startswith("cgroup") and mount.root.startswith("/.."):
+            return f"{mount.root} on {mount.mount_point}"
+    return None
+
+
 @attrs.frozen(kw_only=True)
 class LaidFile:
     """A mount that a runtime lays into a container. ``container_id`` is None where it is not the own."""

@@ -25,10 +25,13 @@ from aorta_collectors.root_mount import (
     judge_root,
     laid_files,
     private_tmp,
+    stacked_cgroup,
 )
 
 NONE, UNKNOWN, SANDBOX = "none", "unknown", "sandbox"
 SELF_NAMESPACE, PID1_NAMESPACE = "/proc/self/ns/mnt", "/proc/1/ns/mnt"
+_TMP = "private-tmp"
+_BARE = frozenset(("root-mount", "cgroup-mount", "proc-mount"))
 #: Runtimes that give their containers an id.
 _WITH_ID = frozenset(("docker", "podman", "containerd", "cri-o", "buildah", "gvisor", "kata", UNKNOWN))
 
@@ -138,9 +141,12 @@ def _mount_clues(mounts: Mounts, root: Root) -> Iterator[Clue]:
         )
     if not told:
         yield Clue(name="container-file", source=MOUNTINFO, outcome=NOT_FIRED)
-    shown = private_tmp(mounts.mounts)
-    outcome = FIRED if shown else NOT_FIRED
-    yield Clue(name="private-tmp", source=MOUNTINFO, outcome=outcome, value=shown, trust=Trust.NEVER)
+    for name, shown, trust in (
+        ("cgroup-mount", stacked_cgroup(mounts.mounts), Trust.UNLESS_HOST),
+        (_TMP, private_tmp(mounts.mounts), Trust.NEVER),
+    ):
+        outcome = FIRED if shown else NOT_FIRED
+        yield Clue(name=name, source=MOUNTINFO, outcome=outcome, value=shown, trust=trust)
 
 
 def _namespace_clue(own: Answer[str], pid1: Answer[str]) -> Clue:
@@ -178,7 +184,7 @@ def _judged(root: Root, held: Sequence[Clue]) -> IsolationEvidence:
     named = sorted((clue for clue in held if clue.runtime), key=lambda clue: clue.rank)
     runtime = _runtime(named, orchestrator) if named else None
     if runtime is None:
-        bare = orchestrator is None and all(clue.name in ("root-mount", "proc-mount") for clue in held)
+        bare = orchestrator is None and all(clue.name in _BARE for clue in held)
         runtime = SANDBOX if bare else UNKNOWN
     return IsolationEvidence(
         container=True,
@@ -223,7 +229,7 @@ def _identity(held: Sequence[Clue], runtime: str, orchestrator: str | None) -> s
 
 def _with_private_mounts(evidence: IsolationEvidence, namespace: Clue, root: Root) -> IsolationEvidence:
     """Return the evidence with ``private_mounts``; a container has its own, whatever its PID 1 shows."""
-    tmp = any(signal.name == "private-tmp" and signal.outcome == FIRED for signal in evidence.signals)
+    tmp = any(signal.name == _TMP and signal.outcome == FIRED for signal in evidence.signals)
     private: bool | None = None
     if evidence.container or root.snap or namespace.outcome == FIRED or tmp:
         private = True
