@@ -39,8 +39,8 @@ class GpuArch:
     source: Annotated[
         str | None,
         Fact(
-            "What the three values above rest on: kfd or rocm_agent_enumerator.",
-            caveat="The enumerator also answers from HSA_OVERRIDE_GFX_VERSION and ROCM_TARGET_LST.",
+            "What the three values above rest on: kfd, rocm_agent_enumerator or rocminfo.",
+            caveat="Both tools obey HSA_OVERRIDE_GFX_VERSION, the enumerator also ROCM_TARGET_LST.",
         ),
     ] = None
     silicon_targets: Annotated[
@@ -95,11 +95,13 @@ class GpuArch:
 def collect(ctx: Context) -> GpuArch:
     """GPU targets of the silicon, of the enumerator and of the runtime."""
     topology = ctx.need(KfdTopology)
-    kfd_device = ctx.stat(gpu_evidence.KFD_DEVICE).ok
-    runtime_possible = bool(topology.gpus) or kfd_device or ctx.stat(gpu_evidence.DXG_DEVICE).ok
+    device = next(
+        (path for path in (gpu_evidence.KFD_DEVICE, gpu_evidence.DXG_DEVICE) if ctx.stat(path).ok), None
+    )
+    runtime_possible = bool(topology.gpus) or device is not None
     commands = (ENUMERATOR, rocminfo.COMMAND) if runtime_possible else (ENUMERATOR,)
     answers = ctx.commands(*commands, timeout=ENUMERATOR_TIMEOUT_S, path=ctx.need(RocmRoots).bin_dirs)
-    listed = _enumerated(ctx, answers[0], topology, kfd_device=kfd_device)
+    listed = _enumerated(ctx, answers[0], topology, device)
     agents = _runtime(ctx, answers[1], topology) if runtime_possible else None
     if not runtime_possible:
         text = "there is neither /dev/kfd nor /dev/dxg, so the runtime was not asked"
@@ -111,7 +113,7 @@ def collect(ctx: Context) -> GpuArch:
     silicon = tuple(node.gfx_target for node in topology.gpus if node.gfx_target)
     runtime = None if agents is None else tuple(agent.name for agent in agents)
     return attrs.evolve(
-        _counts(ctx, topology, listed, kfd_device=kfd_device),
+        _counts(ctx, topology, listed, runtime, device),
         silicon_targets=silicon or None,
         physical_count=len({node.device for node in topology.gpus}) or None,
         denied_nodes=None if topology.present is None else len(topology.denied),
@@ -133,15 +135,21 @@ def _overrides(ctx: Context) -> dict[str, str]:
 
 
 def _counts(
-    ctx: Context, topology: KfdTopology, listed: tuple[str, ...] | None, *, kfd_device: bool
+    ctx: Context,
+    topology: KfdTopology,
+    listed: tuple[str, ...] | None,
+    runtime: tuple[str, ...] | None,
+    device: str | None,
 ) -> GpuArch:
-    """Return the three counts and their source: KFD where all of it is known, else the enumerator."""
+    """Return the three counts and their source: KFD where all of it is known, else what a tool lists."""
     targets = [node.gfx_target for node in topology.gpus]
     known = [target for target in targets if target is not None]
     if targets and len(known) == len(targets) and not topology.broken:
         return _counted(known, "kfd")
     if listed:
         return _counted(listed, ENUMERATOR[0])
+    if runtime and not topology.unread:
+        return _counted(runtime, "rocminfo")
     if topology.unread:
         why = topology.unread[0]
         text = f"{len(topology.unread)} KFD nodes cannot be read: {why.detail}"
@@ -149,9 +157,9 @@ def _counts(
     elif targets:
         text = "KFD lists GPUs without a usable gfx_target_version"
         ctx.note(ReasonKind.UNSUPPORTED, "agent_count", text)
-    elif kfd_device:
-        text = "/dev/kfd is there, yet neither KFD's topology nor the enumerator names a GPU"
-        ctx.note(ReasonKind.EXPECTED, "agent_count", text, subject=gpu_evidence.KFD_DEVICE)
+    elif device is not None:
+        text = f"{device} is there, yet neither KFD's topology nor a tool names a GPU"
+        ctx.note(ReasonKind.EXPECTED, "agent_count", text, subject=device)
     elif topology.present or listed is not None:
         return _counted((), "kfd" if topology.present else ENUMERATOR[0])
     else:
@@ -170,7 +178,7 @@ def _counted(targets: Sequence[str], source: str) -> GpuArch:
 
 
 def _enumerated(
-    ctx: Context, answer: CommandAnswer, topology: KfdTopology, *, kfd_device: bool
+    ctx: Context, answer: CommandAnswer, topology: KfdTopology, device: str | None
 ) -> tuple[str, ...] | None:
     """Return what the enumerator lists; noise on its stdout is never a target."""
     field = "enumerator_targets"
@@ -180,7 +188,7 @@ def _enumerated(
             kind = ReasonKind.NO_TOOL
         if (
             topology.present is False
-            and not kfd_device
+            and device is None
             and answer.value
             and answer.value.outcome is Outcome.EXIT
         ):

@@ -128,7 +128,7 @@ def _members(ctx: Context, place: str, suffix: str, parse: Callable[[str], T | N
     if listing.kind is not None:
         return Answer(kind=listing.kind, subject=place, detail=listing.detail)
     names = [
-        entry.name for entry in listing.value or () if entry.name.endswith(suffix) and entry.kind == "file"
+        entry.name for entry in listing.value or () if entry.name.endswith(suffix) and entry.kind != "dir"
     ]
     read = {name: parsed(ctx.text(f"{place}/{name}"), parse) for name in names[:_BLOCK_LIMIT]}
     refused = [answer for answer in read.values() if answer.kind not in (None, ReasonKind.UNSUPPORTED)]

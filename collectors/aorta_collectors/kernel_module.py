@@ -101,7 +101,7 @@ def _parameters(ctx: Context, place: str) -> Answer[dict[str, str | None]]:
     listing = ctx.scan(place)
     if listing.kind is not None:
         return Answer(kind=listing.kind, subject=place, detail=listing.detail)
-    names = [entry.name for entry in listing.value or () if entry.kind == "file"][:PARAMETER_LIMIT]
+    names = [entry.name for entry in listing.value or () if entry.kind != "dir"][:PARAMETER_LIMIT]
     texts = {name: ctx.text(f"{place}/{name}").value for name in names}
     return Answer(
         value={name: None if text is None else text.strip() for name, text in texts.items()}, subject=place
