@@ -43,6 +43,7 @@ class Shared:
     request: Request
     commands: CommandPool
     digests: Digests
+    listings: dict[tuple[str, bool], Answer[list[Entry]]] = attrs.field(factory=dict)
 
 
 class Context:
@@ -151,9 +152,17 @@ class Context:
         """Look at a path; with ``follow`` at what it leads to."""
         return asked(path, lambda: self._shared.host.stat(path, timeout=self.remaining(), follow=follow))
 
-    def scan(self, path: str) -> Answer[list[Entry]]:
-        """List a directory, sorted by name."""
-        return asked(path, lambda: self._shared.host.scan(path, timeout=self.remaining()))
+    def scan(self, path: str, *, details: bool = False) -> Answer[list[Entry]]:
+        """List a directory, sorted by name: names and kinds; with ``details`` sizes and times too.
+
+        A directory is listed once a capture, so that all sections see the same.
+        """
+        host, known = self._shared.host, self._shared.listings
+        if (path, details) not in known:
+            known[path, details] = asked(
+                path, lambda: host.scan(path, timeout=self.remaining(), details=details)
+            )
+        return known[path, details]
 
     def digest(self, path: str) -> Answer[str]:
         """Return ``sha256:`` and the hexadecimal digest of a file, read once a capture."""

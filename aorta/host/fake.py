@@ -87,7 +87,7 @@ class FakeHost:
     def stat(self, path: str, *, timeout: float | None = None, follow: bool = True) -> Stat:
         return self.tree.stat(path, follow=follow)
 
-    def scan(self, path: str, *, timeout: float | None = None) -> list[Entry]:
+    def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
         return self.tree.scan(path)
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:

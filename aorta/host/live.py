@@ -69,9 +69,9 @@ class LiveHost:
         """Return what the path (with ``follow``: what it leads to) is."""
         return Stat(**self._ask("stat", path, timeout, follow=follow))
 
-    def scan(self, path: str, *, timeout: float | None = None) -> list[Entry]:
+    def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
         """Return the members of a directory, sorted; of a slow mount point only that it is there."""
-        return [Entry(**member) for member in self._ask("scan", path, timeout)]
+        return [Entry(**member) for member in self._ask("scan", path, timeout, details=details)]
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
         """Return the hexadecimal digest of a regular file's content."""

@@ -22,7 +22,7 @@ class Files(Protocol):
     def read_text(self, path: str, limit: int = ...) -> str:
         """Return the first bytes of a file as text."""
 
-    def scan(self, path: str) -> list[Entry]:
+    def scan(self, path: str, *, details: bool) -> list[Entry]:
         """Return the members of a directory."""
 
     def stat(self, path: str) -> Stat:
@@ -71,7 +71,7 @@ def _search_path() -> list[str]:
 def list_metadata(files: Files, entry: str) -> list[tuple[str, str]]:
     """Return (normalised name, path) of every ``*.dist-info`` and ``*.egg-info`` in a directory."""
     try:
-        members = files.scan(entry)
+        members = files.scan(entry, details=False)
     except OSError:
         return []
     return [

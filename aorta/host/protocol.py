@@ -146,8 +146,8 @@ class Host(Protocol):
     def stat(self, path: str, *, timeout: float | None = None, follow: bool = True) -> Stat:
         """Return what the path (with ``follow``: what it leads to) is."""
 
-    def scan(self, path: str, *, timeout: float | None = None) -> list[Entry]:
-        """Return the members of a directory, sorted by name."""
+    def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
+        """Return the members of a directory, sorted by name; without ``details`` name and kind only."""
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
         """Return the hexadecimal digest of a file's content."""

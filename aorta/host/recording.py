@@ -139,10 +139,10 @@ class RecordingHost:
             filled,
         )
 
-    def scan(self, path: str, *, timeout: float | None = None) -> list[Entry]:
+    def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
         return self._asked(
             {"op": "scan", "path": path},
-            lambda: self._host.scan(path, timeout=timeout),
+            lambda: self._host.scan(path, timeout=timeout, details=details),
             lambda entries: {"entries": [filled(entry) for entry in entries]},
         )
 

@@ -140,7 +140,7 @@ class StrictHost:
         found: Stat = self._recorded("stat", path, "follow" if follow else "itself")
         return found
 
-    def scan(self, path: str, *, timeout: float | None = None) -> list[Entry]:
+    def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
         return list(self._recorded("scan", path))
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:

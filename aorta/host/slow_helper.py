@@ -141,16 +141,20 @@ def stat(path: str, *, follow: bool) -> dict[str, Any]:
     }
 
 
-def scan(path: str, real: str, foreign: Foreign) -> list[dict[str, Any]]:
+def scan(path: str, real: str, foreign: Foreign, *, details: bool) -> list[dict[str, Any]]:
     """Return the fields of ``aorta.host.protocol.Entry`` of each member, sorted by name.
 
-    ``real`` is the path without links; a member that is foreign is only named.
+    ``real`` is the path without links; a member that is foreign is only named. Without ``details``
+    the members are not looked at one by one.
     """
     members: list[dict[str, Any]] = []
     with os.scandir(path) as entries:
         for entry in entries:
             if foreign(f"{real.rstrip('/')}/{entry.name}"):
                 members.append({"name": entry.name, "kind": "dir"})
+                continue
+            if not details:
+                members.append({"name": entry.name, "kind": _kind_of(entry)})
                 continue
             try:
                 found = entry.stat(follow_symlinks=False)
@@ -170,6 +174,15 @@ def scan(path: str, real: str, foreign: Foreign) -> list[dict[str, Any]]:
     return sorted(members, key=lambda member: str(member["name"]))
 
 
+def _kind_of(entry: "os.DirEntry[str]") -> str:
+    """Return the kind that the directory itself tells."""
+    if entry.is_symlink():
+        return "link"
+    if entry.is_dir():
+        return "dir"
+    return "file" if entry.is_file() else _kind(entry.stat(follow_symlinks=False).st_mode)
+
+
 def perform(request: dict[str, Any], real: str, foreign: Foreign, tick: Callable[[], None]) -> Any:
     """Do one request: ``op``, ``path`` and what the operation needs. Raises OSError."""
     op, path = request["op"], request["path"]
@@ -178,7 +191,7 @@ def perform(request: dict[str, Any], real: str, foreign: Foreign, tick: Callable
     if op == "stat":
         return stat(path, follow=request["follow"])
     if op == "scan":
-        return scan(path, real, foreign)
+        return scan(path, real, foreign, details=request["details"])
     if op == "sha256":
         return sha256(path, tick)
     if op == "link":

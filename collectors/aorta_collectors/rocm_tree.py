@@ -173,7 +173,8 @@ def look_at_distribution(ctx: Context, root: str = "/usr") -> Answer[Tree]:
             lib_root=root,
             include_root=root,
             prefixes=(root,),
-            bin_dirs=(posixpath.join(root, "bin"),),
+            # A distribution puts its tools on PATH; who took them off means it.
+            bin_dirs=(),
             lib_dirs=tuple(place for place in places if ctx.stat(place).ok),
             lib_roots=(root,),
         ),

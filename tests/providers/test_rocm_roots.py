@@ -297,7 +297,7 @@ def test_distribution_packages_in_usr(env):
     assert (tree.root, tree.layout) == ("/usr", "distribution")
     assert tree.root_source == ("tool:hipconfig" if env else "distribution")
     assert tree.lib_dirs == ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
-    assert tree.bin_dirs == ("/usr/bin",)
+    assert tree.bin_dirs == ()
 
 
 def test_the_only_versioned_tree_is_the_root():
