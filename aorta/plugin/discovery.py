@@ -6,7 +6,6 @@ and third source serve.)
 """
 
 import importlib
-import importlib.util
 import os
 import types
 from collections.abc import Iterable, Iterator, Sequence
@@ -73,8 +72,6 @@ def discover(plugins: Sequence[Any] = (), *, variable: str | None = None, outsid
 
 def _builtin() -> Iterator[Candidate]:
     for name in BUILTIN:
-        if importlib.util.find_spec(name) is None:  # TEMPORARY while collectors land
-            continue
         yield Candidate(name=name, source="builtin", plugin=importlib.import_module(name), module=name)
 
 
