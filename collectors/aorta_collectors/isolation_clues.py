@@ -254,7 +254,7 @@ def _variables(ctx: Context) -> Iterator[Clue]:
 
 
 _GVISOR = re.compile(
-    r"Linux version (?:[0-9.]{1,20} #1 SMP Sun Jan 10 15:06:54 PST 2016|[0-9.]{1,20}-gvisor\b)"
+    r"Linux version (?:[0-9.]{1,20} #1 SMP Sun Jan 10 15:06:54 PST 2016|[0-9.]{1,20}-gvisor\b|4\.4\.0\s*$)"
 )
 _IDENTITY = ("0", "0", "4294967295")
 

@@ -24,14 +24,14 @@ _ROOT_WORDS = (
     ("sarus", re.compile(r"/sarus/")),
     ("shifter", re.compile(r"/udiMount|/shifter/")),
     ("udocker", re.compile(r"/\.udocker/")),
-    ("buildkit", re.compile(r"/buildkit/")),
+    ("buildkit", re.compile(r"buildkit[/_]|/runc-overlayfs/")),
     (CONTAINERS_STORAGE, re.compile(r"/containers/storage/")),
     ("containerd", re.compile(r"/io\.containerd\.snapshotter\.")),
     (
         "docker",
         re.compile(
             r"/overlay2/|/docker/(?:aufs|btrfs|devicemapper|fuse-overlayfs|overlay|rootfs|vfs|zfs)/"
-            r"|/docker-\d{1,4}:\d{1,4}-\d{1,12}-[0-9a-f]{64}"
+            r"|/docker-\d{1,4}:\d{1,4}-\d{1,12}-[0-9a-f]{64}|(?m:^/[^\n]{1,200}/[0-9a-f]{64}$)"
         ),
     ),
     ("incus", re.compile(r"/incus/")),

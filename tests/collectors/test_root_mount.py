@@ -54,6 +54,8 @@ def test_whose_root(line, kind):
         ("9 8 0:1 /var/lib/lxc/c1/rootfs / rw - ext4 /dev/sda rw", "lxc"),
         ("9 8 0:1 /var/lib/machines/t / rw - btrfs /dev/sda rw,subvol=/var/lib/machines/t", "systemd-nspawn"),
         ("9 8 0:1 / / rw - virtiofs kataShared rw", "kata"),
+        ("9 8 0:1 / / rw - zfs rpool/" + "a" * 64 + " rw", "docker"),
+        ("9 8 0:1 / / rw - overlay o rw,upperdir=/v/buildx_buildkit_b0_state/_data/x/fs", "buildkit"),
         ("9 8 0:1 / / rw - ext4 /dev/sda rw", None),
     ],
 )

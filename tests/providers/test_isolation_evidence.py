@@ -173,6 +173,13 @@ def test_a_pod_of_storage_without_kubernetes_says_what_its_cgroup_says():
     assert (evidence.runtime, evidence.container_id) == ("cri-o", "b" * 64)
 
 
+def test_gvisor_by_the_version_it_makes_up():
+    for text in ("Linux version 4.4.0\n", "Linux version 4.19.0-gvisor #1 SMP\n"):
+        assert judge({"/proc/version": text}).typed.runtime == "gvisor"
+    real = "Linux version 4.4.0 (root@host) (gcc version 5.4.0) #1 SMP Tue Jan 1 00:00:00 UTC 2019\n"
+    assert judge({"/proc/version": real, "/proc/self/mountinfo": ROOT}).typed.container is False
+
+
 def test_snap_is_isolated_but_no_container():
     table = "600 590 7:3 / / ro - squashfs /dev/loop3 ro\n602 600 259:2 / /var/lib/snapd/hostfs rw - ext4 /dev/sda1 rw\n"
     evidence = judge({"/proc/self/mountinfo": table}).typed
