@@ -88,7 +88,7 @@ class FakeHost:
         return self.tree.stat(path, follow=follow)
 
     def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
-        return self.tree.scan(path)
+        return named(self.tree.scan(path), details=details)
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
         return hashlib.sha256(self.tree.bytes(path, 1 << 40)).hexdigest()
@@ -169,6 +169,11 @@ _OBSERVED: dict[str, Any] = {
     "uname": {"release": "6.8.0-1-generic", "version": "#1 SMP", "machine": "x86_64"},
     "glibc": "glibc 2.39",
 }
+
+
+def named(entries: Sequence[Entry], *, details: bool) -> list[Entry]:
+    """Return members of a directory, without ``details`` by name and kind only, as a live host does."""
+    return list(entries) if details else [Entry(name=entry.name, kind=entry.kind) for entry in entries]
 
 
 def _normal(name: str) -> str:

@@ -85,6 +85,8 @@ def question(line: Line) -> Key:
         return (op, argv)
     if op == "stat":
         return (op, field(line, "path", str), "follow" if field(line, "follow", bool, True) else "itself")
+    if op == "scan":
+        return (op, field(line, "path", str), "details" if field(line, "details", bool, True) else "names")
     if op == "env" and "prefix" in line:
         return ("env_names", field(line, "prefix", str))
     if op == "clock":

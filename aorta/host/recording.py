@@ -140,8 +140,9 @@ class RecordingHost:
         )
 
     def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
+        question = {"op": "scan", "path": path} | ({} if details else {"details": False})
         return self._asked(
-            {"op": "scan", "path": path},
+            question,
             lambda: self._host.scan(path, timeout=timeout, details=details),
             lambda entries: {"entries": [filled(entry) for entry in entries]},
         )

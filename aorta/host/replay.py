@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from aorta.host.fake import FakeHost
+from aorta.host.fake import FakeHost, named
 from aorta.host.lines import Failed, Key, answer, field, question
 from aorta.host.protocol import (
     READ_LIMIT,
@@ -141,7 +141,9 @@ class StrictHost:
         return found
 
     def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
-        return list(self._recorded("scan", path))
+        # Who asks for less is answered by more, never the other way round.
+        asked = "details" if details or not self._has("scan", path, "names") else "names"
+        return named(self._recorded("scan", path, asked), details=details)
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
         digest: str = self._recorded("sha256", path)
@@ -183,6 +185,9 @@ class StrictHost:
 
     def close(self) -> None:
         pass
+
+    def _has(self, op: str, what: str, *more: str) -> bool:
+        return (op, _REDACTION.text(what), *more) in self._answers
 
     def _recorded(self, op: str, what: str, *more: str) -> Any:
         return self._answer((op, _REDACTION.text(what), *more))

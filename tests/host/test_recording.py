@@ -74,6 +74,7 @@ QUESTIONS = {
     "stat of the link": lambda host: host.stat("/l", follow=False),
     "stat of nothing": lambda host: host.stat("/ns"),
     "scan": lambda host: host.scan("/"),
+    "scan by name": lambda host: host.scan("/", details=False),
     "scan of nothing": lambda host: host.scan("/missing"),
     "sha256": lambda host: host.sha256("/b"),
     "run": lambda host: host.run(["hip", "--version"], timeout=1),
@@ -131,7 +132,9 @@ def test_all_questions_in_one_recording():
     assert replayed.dead_mounts() == ["/nfs"]
     lines = [json.loads(line) for line in text.splitlines()]
     questions = [
-        json.dumps({key: line.get(key) for key in ("op", "path", "argv", "name", "prefix", "follow")})
+        json.dumps(
+            {key: line.get(key) for key in ("op", "path", "argv", "name", "prefix", "follow", "details")}
+        )
         for line in lines
     ]
     assert len(set(questions)) == len(questions)
@@ -157,6 +160,15 @@ def test_what_was_not_asked_is_not_known():
             QUESTIONS[name](replayed)
     assert replayed.now() == "2026-01-01T00:00:00Z"
     assert replayed.monotonic() < replayed.monotonic()
+
+
+def test_a_listing_by_name_does_not_answer_for_sizes():
+    text, _ = recorded(machine(), QUESTIONS["scan by name"])
+    with pytest.raises(NotRecordedError):
+        open_recording(text).scan("/")
+    text, _ = recorded(machine(), QUESTIONS["scan"])
+    assert open_recording(text).scan("/", details=False) == machine().scan("/", details=False)
+    assert {entry.inode for entry in machine().scan("/", details=False)} == {0}
 
 
 def test_a_fuller_answer_replaces_a_shorter_one():
