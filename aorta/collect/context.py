@@ -24,7 +24,7 @@ COMMAND_TIMEOUT_S = 5.0
 
 #: The part of a section's time, and the most seconds of it, that no question may use up: what was
 #: seen until then is told, while a section that is past its deadline loses all.
-RESERVED_PART, RESERVED_S = 0.1, 0.5
+RESERVED_PART, RESERVED_S = 0.2, 0.5
 
 #: The most characters of a reason's sentence, and the most reasons of one section.
 NOTE_LIMIT = 1000

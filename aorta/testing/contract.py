@@ -29,7 +29,7 @@ from aorta.plugin.registry import Registry
 from aorta.testing.hosts import DenyingHost, HangingHost
 
 #: The deadline that a collector is given on the host that hangs, and how much later it may be over.
-HANG_S, MARGIN_S = 0.2, 1.5
+HANG_S, MARGIN_S = 0.4, 1.5
 
 #: Audit events that are input or output; a name with a dot at its end is a family.
 FORBIDDEN = (

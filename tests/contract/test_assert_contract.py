@@ -1,0 +1,188 @@
+"""The contract's assertion finds each way of breaking it, and says which it was."""
+
+import ctypes
+import glob
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from typing import Annotated, Any
+
+import attrs
+import pytest
+
+from aorta.model.fact import Fact
+from aorta.model.vocabulary import Detail, Provenance
+from aorta.plugin import collector, provider
+from aorta.testing import contract
+from aorta.testing import FakeHost, assert_contract, collect, provide, record, replay
+
+TEXT = Annotated[str | None, Fact("A word.")]
+
+
+@attrs.frozen(kw_only=True)
+class Kit:
+    """What a provider makes."""
+
+    word: Annotated[str | None, Fact("x")] = None
+
+
+@attrs.frozen(kw_only=True)
+class Made:
+    """What a section makes."""
+
+    word: Annotated[str | None, Fact("x")] = None
+    parts: Annotated[tuple[Kit, ...] | None, Fact("x")] = None
+    table: Annotated[dict[str, Kit] | None, Fact("x", keys=("a",))] = None
+
+
+def section(function, model=TEXT, **wishes):
+    def collect(ctx):
+        """A section."""
+        return function(ctx)
+
+    return collector(section="acme.word", model=model, provenance=Provenance.PROCESS, **wishes)(collect)
+
+
+def make_kit(ctx):
+    """A kit."""
+    return Kit(word=ctx.read("/kit", "word"))
+
+
+def refused(function, plugins=()):
+    with pytest.raises(AssertionError) as caught:
+        assert_contract(function, plugins=plugins)
+    return str(caught.value)
+
+
+def test_good_ones():
+    assert_contract(section(lambda ctx: ctx.read("/x", "")))
+    assert_contract(section(lambda ctx: "x"))
+    assert_contract(section(lambda ctx: ctx.command(["x"]).stdout or None))
+    assert_contract(section(lambda ctx: Made(word=ctx.read("/x", "word"), parts=(Kit(),), table={"b": Kit()}), Made))
+    assert_contract("amdgpu_driver")
+    assert_contract("RocmRoots")
+
+
+def test_one_with_needs():
+    kit = provider(model=Kit)(make_kit)
+    assert_contract(section(lambda ctx: ctx.need(Kit).word, needs=(Kit,)), plugins=[kit])
+    assert_contract(kit)
+
+
+def test_a_section_for_extended_only():
+    assert_contract(section(lambda ctx: ctx.read("/x", ""), detail=Detail.FULL))
+    assert "on an empty host" in refused(section(lambda ctx: 1 / 0, detail=Detail.FULL))
+
+
+def test_one_that_fails_on_an_empty_host():
+    text = refused(section(lambda ctx: ctx.text("/x").value.strip()))
+    assert re.search(r"acme.word failed on an empty host: acme.word: AttributeError at .*test_assert_contract.py:\d+", text)
+
+
+def test_one_that_fails_when_denied():
+    def function(ctx):
+        assert ctx.text("/x").absent
+        return "x"
+
+    assert "acme.word failed on a host that denies everything: acme.word: AssertionError" in refused(section(function))
+
+
+def test_one_that_fails_where_all_hangs(monkeypatch):
+    monkeypatch.setattr(contract, "HANG_S", 2.0)
+
+    def function(ctx):
+        if ctx.command(["x"]).kind == "timed_out":
+            raise ValueError
+
+    assert "acme.word fails where everything hangs: acme.word: ValueError" in refused(section(function))
+
+
+def test_an_undeclared_need():
+    kit = provider(model=Kit)(make_kit)
+    assert "UndeclaredNeedError" in refused(section(lambda ctx: ctx.need(Kit).word), plugins=[kit])
+
+
+def test_another_type_of_value():
+    assert "returned int, declared is str" in refused(section(lambda ctx: 3))
+    assert "is no collector or provider" in refused("nowhere")
+    broken = section(lambda ctx: "x", timeout_s=0)
+    assert re.search(r"acme.word is no collector or provider: .*:\d+: acme.word has the deadline 0", refused(broken))
+
+
+def opened(ctx):
+    with open(os.devnull):
+        return "x"
+
+
+@pytest.mark.parametrize(
+    ("function", "event"),
+    [
+        (opened, "open"),
+        (lambda ctx: str(os.listdir("/")), "os.listdir"),
+        (lambda ctx: str(list(os.scandir("/"))), "os.scandir"),
+        (lambda ctx: os.putenv("AORTA_X", "1"), "os.putenv"),
+        (lambda ctx: subprocess.run(["true"], check=False) and None, "subprocess.Popen"),
+        (lambda ctx: socket.gethostname(), "socket.gethostname"),
+        (lambda ctx: str(ctypes.CDLL(None)), "ctypes.dlopen"),
+        (lambda ctx: str(glob.glob("/nowhere/*")), "glob.glob"),
+        (lambda ctx: shutil.rmtree("/nowhere/at/all", ignore_errors=True), "shutil.rmtree"),
+    ],
+)
+def test_input_and_output_of_its_own(function, event):
+    text = refused(section(function))
+    assert text.startswith("acme.word touches the machine by itself: ")
+    assert event in text
+
+
+def test_a_late_import_of_the_standard_library_is_no_input():
+    def function(ctx):
+        import colorsys
+
+        return colorsys.__name__
+
+    assert_contract(section(function))
+
+
+def test_one_that_hangs_by_itself():
+    def function(ctx):
+        time.sleep(0 if ctx.text("/x").kind != "timed_out" else 9)
+        return None
+
+    # The host hangs longer than the section may take, so it is cut there whatever it does.
+    assert_contract(section(function))
+
+
+def test_a_provider_that_breaks():
+    def make(ctx):
+        """A kit."""
+        return "x"
+
+    assert "Kit failed on an empty host: Kit: returned str, declared is Kit" in refused(provider(model=Kit)(make))
+
+
+def test_collect_and_provide():
+    kit = provider(model=Kit)(make_kit)
+    function = section(lambda ctx: ctx.need(Kit).word, needs=(Kit,))
+    result = collect(FakeHost({"/kit": "x"}), function, plugins=[kit])
+    assert (result.value, result.typed, result.kinds()) == ("x", "x", [])
+    result = collect(FakeHost({"/x": "v"}), section(lambda ctx: ctx.read("/gone", "f")))
+    assert result.kinds("f") == ["absent"]
+    assert result.kinds("g") == []
+    with pytest.raises(LookupError, match="no section 'acme.gone'"):
+        collect(FakeHost(), "acme.gone")
+    from aorta_collectors.providers import RocmRoots
+
+    assert isinstance(provide(FakeHost(), RocmRoots).typed, RocmRoots)
+
+
+def test_record_and_replay(tmp_path):
+    path = str(tmp_path / "host.jsonl")
+    host = record(FakeHost({"/x": "v\n"}, commands={"t": "out"}), path)
+    function = section(lambda ctx: f"{ctx.read('/x', '')} {ctx.command(['t']).stdout}")
+    first: Any = collect(host, function)
+    host.close()
+    assert first.value == "v out"
+    assert collect(replay(path), function).value == "v out"
