@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from aorta.host.search_path import guard
 from aorta.instrumentation.process import Stopped, leave, secure_streams, stop_on_signals
 
 DEBUG = "AORTA_DEBUG"
@@ -13,6 +14,7 @@ DEBUG = "AORTA_DEBUG"
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit status (by SystemExit, given arguments)."""
     secure_streams()
+    guard()
     stop_on_signals()
     leave(run(sys.argv[1:] if arguments is None else list(arguments)), at_once=arguments is None)
 

@@ -5,66 +5,7 @@ from collections.abc import Iterable
 
 import attrs
 
-#: Kinds of file system that answer from this machine's own memory and disks.
-LOCAL_TYPES = frozenset(
-    {
-        "bcachefs",
-        "bdev",
-        "binder",
-        "binfmt_misc",
-        "bpf",
-        "btrfs",
-        "cgroup",
-        "cgroup2",
-        "configfs",
-        "cpuset",
-        "cramfs",
-        "debugfs",
-        "devpts",
-        "devtmpfs",
-        "drm",
-        "efivarfs",
-        "erofs",
-        "exfat",
-        "ext2",
-        "ext3",
-        "ext4",
-        "f2fs",
-        "fusectl",
-        "hfsplus",
-        "hugetlbfs",
-        "iso9660",
-        "jfs",
-        "minix",
-        "mqueue",
-        "nfsd",
-        "nilfs2",
-        "nsfs",
-        "ntfs3",
-        "overlay",
-        "pipefs",
-        "proc",
-        "pstore",
-        "ramfs",
-        "reiserfs",
-        "resctrl",
-        "rootfs",
-        "rpc_pipefs",
-        "securityfs",
-        "selinuxfs",
-        "smackfs",
-        "sockfs",
-        "squashfs",
-        "sysfs",
-        "tmpfs",
-        "tracefs",
-        "ubifs",
-        "udf",
-        "vfat",
-        "xfs",
-        "zfs",
-    }
-)
+from aorta.host.local_types import LOCAL_TYPES
 
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 _FIXED_FIELDS = 6

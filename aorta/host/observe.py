@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from aorta.host.search_path import whole_path
+
 
 def uname() -> dict[str, str]:
     """Return the kernel's own identity."""
@@ -29,7 +31,7 @@ def interpreter() -> dict[str, Any]:
         "executable": sys.executable,
         "prefix": sys.prefix,
         "base_prefix": sys.base_prefix,
-        "path": [entry for entry in sys.path if isinstance(entry, str)],
+        "path": whole_path(),
     }
 
 

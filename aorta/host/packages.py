@@ -9,6 +9,7 @@ from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 from typing import Any, Protocol
 
 from aorta.host.protocol import Distribution, Entry, Module, Stat
+from aorta.host.search_path import whole_path
 
 _SEPARATORS = re.compile(r"[-_.]+")
 _METADATA_FILES = ("METADATA", "PKG-INFO")
@@ -64,8 +65,7 @@ class Packages:
 
 
 def _search_path() -> list[str]:
-    entries = (os.path.abspath(entry) for entry in sys.path if isinstance(entry, str))
-    return list(dict.fromkeys(entries))
+    return list(dict.fromkeys(os.path.abspath(entry) for entry in whole_path()))
 
 
 def list_metadata(files: Files, entry: str) -> list[tuple[str, str]]:

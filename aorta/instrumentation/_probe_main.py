@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from aorta.host.search_path import guard
 from aorta.instrumentation.process import Stdout, Stopped, leave, secure_streams, stop_on_signals
 from aorta.model.vocabulary import INVOCATIONS
 
@@ -29,6 +30,7 @@ class UsageError(Exception):
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Capture, write, and end the process."""
     secure_streams()
+    guard()
     stop_on_signals()
     try:
         code = run(sys.argv[1:] if arguments is None else list(arguments))
