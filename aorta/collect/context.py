@@ -11,7 +11,7 @@ from aorta.collect.commands import CommandPool
 from aorta.collect.digests import Digests
 from aorta.collect.request import Request
 from aorta.host.observe import OBSERVATIONS
-from aorta.host.protocol import READ_LIMIT, Argv, Completed, Distribution, Entry, Host, Module, Stat, shown
+from aorta.host.protocol import SYSTEM_DIRECTORIES, READ_LIMIT, Argv, Completed, Distribution, Entry, Host, Module, Stat, shown
 from aorta.model.redact import redact
 from aorta.model.reason import Reason
 from aorta.model.snapshot import CommandRecord, DigestCount
@@ -21,6 +21,9 @@ T = TypeVar("T")
 Model = TypeVar("Model")
 
 COMMAND_TIMEOUT_S = 5.0
+
+#: Where programs are looked for when PATH is not set, as the C library does.
+DEFAULT_PATH = "/bin:/usr/bin"
 
 #: The part of a section's time, and the most seconds of it, that no question may use up: what was
 #: seen until then is told, while a section that is past its deadline loses all.
@@ -235,6 +238,12 @@ class Context:
                 as_root=as_root,
             )
         )
+
+    def search_path(self, path: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the directories that ``command`` looks in: PATH, ``path``, those of the system."""
+        listed = (self.env("PATH") or DEFAULT_PATH).split(":")
+        places = (place for place in (*listed, *path, *SYSTEM_DIRECTORIES) if place.startswith("/"))
+        return tuple(dict.fromkeys(places))
 
     # Environment and interpreter
 

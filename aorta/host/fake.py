@@ -10,6 +10,7 @@ from typing import Any
 
 from aorta.host.protocol import (
     READ_LIMIT,
+    SYSTEM_DIRECTORIES,
     Argv,
     Completed,
     Distribution,
@@ -111,7 +112,7 @@ class FakeHost:
         if words in self.commands:
             return self.commands[words]
         name = posixpath.basename(program)
-        where = [*self._env.get("PATH", "").split(":"), *path, "/usr/sbin", "/sbin"]
+        where = [*self._env.get("PATH", "").split(":"), *path, *SYSTEM_DIRECTORIES]
         places = [program] if "/" in program else [posixpath.join(place, program) for place in where]
         for place in places:
             for known in self._programs.get(name, ()):

@@ -19,6 +19,10 @@ READ_LIMIT = 1 << 20
 OUTPUT_LIMIT = 8 << 20
 
 
+#: Where programs are looked for last: the PATH of a user may lack them.
+SYSTEM_DIRECTORIES = ("/usr/sbin", "/sbin", "/usr/local/sbin")
+
+
 class NotRecordedError(Exception):
     """A replayed recording holds no answer to this question."""
 

@@ -11,12 +11,9 @@ from typing import Protocol
 
 from aorta.host import child_environ
 from aorta.host.child import Child, Start
-from aorta.host.protocol import Argv, Completed, DeadMountError, Limit, Masked
+from aorta.host.protocol import SYSTEM_DIRECTORIES, Argv, Completed, DeadMountError, Limit, Masked
 from aorta.host.slow import interpreter
 from aorta.model.vocabulary import Outcome
-
-#: Where system tools are that the PATH of a user may lack.
-SYSTEM_DIRECTORIES = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 
 _HEAD_BYTES = 4096
 _MAX_INTERPRETERS = 5

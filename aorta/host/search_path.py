@@ -97,15 +97,17 @@ def _silent(asked: dict[str, list[str]]) -> list[str]:
 
 
 def _ask(paths: list[str]) -> int:
-    """Start a process that looks at paths and ends; return its number.
-
-    It holds nothing of ours open: whoever reads our output must not wait for it.
-    """
+    """Start a process that looks at paths and ends; return its number."""
     process = os.fork()
-    if process:
-        return process
+    if not process:
+        _look_and_end(paths)
+    return process
+
+
+def _look_and_end(paths: list[str]) -> None:
     try:
         os.setsid()
+        # Whoever reads our output must not wait for this process.
         os.closerange(0, os.sysconf("SC_OPEN_MAX"))
         for path in paths:
             try:

@@ -16,6 +16,7 @@ from aorta_collectors.providers import KfdTopology, RocmRoots
 from aorta_collectors.tool_json import first_line
 
 ENUMERATOR = ("rocm_agent_enumerator",)
+NAMED = (*ENUMERATOR, "-name")
 ENUMERATOR_TIMEOUT_S = 30.0
 OVERRIDE_PREFIX = "HSA_OVERRIDE_GFX_VERSION"
 TARGET_LIST = "ROCM_TARGET_LST"
@@ -99,10 +100,14 @@ def collect(ctx: Context) -> GpuArch:
         (path for path in (gpu_evidence.KFD_DEVICE, gpu_evidence.DXG_DEVICE) if ctx.stat(path).ok), None
     )
     runtime_possible = bool(topology.gpus) or device is not None
-    commands = (ENUMERATOR, rocminfo.COMMAND) if runtime_possible else (ENUMERATOR,)
-    answers = ctx.commands(*commands, timeout=ENUMERATOR_TIMEOUT_S, path=ctx.need(RocmRoots).bin_dirs)
+    # rocminfo names the features too; where it cannot run, the enumerator's other form does.
+    second = rocminfo.COMMAND if runtime_possible else NAMED
+    answers = ctx.commands(
+        ENUMERATOR, second, timeout=ENUMERATOR_TIMEOUT_S, path=ctx.need(RocmRoots).bin_dirs
+    )
     listed = _enumerated(ctx, answers[0], topology, device)
     agents = _runtime(ctx, answers[1], topology) if runtime_possible else None
+    named = () if runtime_possible or not listed else tuple(parse_targets(answers[1].stdout))
     if not runtime_possible:
         text = "there is neither /dev/kfd nor /dev/dxg, so the runtime was not asked"
         ctx.note(ReasonKind.ABSENT, "runtime_targets", text, subject=gpu_evidence.KFD_DEVICE)
@@ -123,7 +128,7 @@ def collect(ctx: Context) -> GpuArch:
         runtime_agrees=_among(silicon, runtime)
         if "ROCR_VISIBLE_DEVICES" in masks
         else _same(silicon, runtime),
-        isa_targets=_isa_targets(ctx, agents, listed, gpus=bool(topology.gpus)),
+        isa_targets=_isa_targets(ctx, agents, named, gpus=bool(topology.gpus)),
         overrides=_overrides(ctx),
         visibility_masks=masks,
     )
@@ -220,16 +225,13 @@ def _runtime(ctx: Context, answer: CommandAnswer, topology: KfdTopology) -> tupl
 
 
 def _isa_targets(
-    ctx: Context, agents: tuple[rocminfo.Agent, ...] | None, listed: tuple[str, ...] | None, *, gpus: bool
+    ctx: Context, agents: tuple[rocminfo.Agent, ...] | None, named: tuple[Target, ...], *, gpus: bool
 ) -> tuple[str, ...] | None:
     """Return targets with their features: rocminfo's, or those of the enumerator's ``-name``."""
     found: list[Target] = [agent.target for agent in agents or () if agent.target is not None]
-    if not found and listed and not agents:
-        line = (*ENUMERATOR, "-name")
-        answer = ctx.command(line, timeout=ENUMERATOR_TIMEOUT_S, path=ctx.need(RocmRoots).bin_dirs)
-        found = list(parse_targets(answer.stdout))
+    found = found or list(named)
     if not found:
-        kind = ReasonKind.UNSUPPORTED if gpus or listed or agents else ReasonKind.ABSENT
+        kind = ReasonKind.UNSUPPORTED if gpus or agents else ReasonKind.ABSENT
         ctx.note(kind, "isa_targets", "no tool names the features of a GPU")
     return tuple(sorted({target.text for target in found})) or None
 

@@ -163,9 +163,9 @@ def _version(ctx: Context, answer: CommandAnswer, roots: RocmRoots) -> tuple[str
 
 
 def _tool(ctx: Context, roots: RocmRoots) -> str | None:
-    for place in [*(ctx.env("PATH") or "").split(":"), *roots.bin_dirs]:
+    for place in ctx.search_path(roots.bin_dirs):
         path = posixpath.join(place, "hipconfig")
-        if place.startswith("/") and ctx.stat(path).ok:
+        if ctx.stat(path).ok:
             return resolve(ctx, path).value
     ctx.note(ReasonKind.NO_TOOL, "tool", "no hipconfig on PATH or under the root")
     return None

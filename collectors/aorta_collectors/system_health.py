@@ -58,11 +58,7 @@ def find_tool(ctx: Context) -> str | None:
 
     The whole path is needed because sudo's secure_path replaces PATH.
     """
-    directories = [*(ctx.env("PATH") or "").split(":"), *ctx.need(RocmRoots).bin_dirs]
-    directories += ["/usr/local/bin", "/usr/bin", "/usr/sbin", "/sbin"]
-    for directory in dict.fromkeys(directories):
-        if not directory.startswith("/"):
-            continue
+    for directory in ctx.search_path((*ctx.need(RocmRoots).bin_dirs, "/usr/local/bin", "/usr/bin")):
         for name in TOOLS:
             seen = ctx.stat(f"{directory}/{name}")
             if seen.value is not None and seen.value.kind == "file":

@@ -52,7 +52,8 @@ def test_distribution_packages_are_found_and_claim_no_release(host):
 
 def test_without_path_the_tool_is_still_found(host):
     need(provide(host, RocmRoots).typed.layout == "distribution", "HIP packages of the distribution in /usr")
-    bare = LiveHost(env={**CLEAN, "PATH": "/nowhere", "HIP_PLATFORM": "amd"})
+    unset = {name: value for name, value in CLEAN.items() if name != "PATH"}
+    bare = LiveHost(env={**unset, "PATH": None, "HIP_PLATFORM": "amd"})
     try:
         value = collect(bare, "hip").value
     finally:
