@@ -15,6 +15,9 @@ from typing import IO, Any, NoReturn
 #: Seconds that cleaning up may take after a signal before the process leaves anyway.
 LAST_S = 3.0
 
+#: Seconds that threads with a command get to end it before the process leaves.
+COMMANDS_S = 1.0
+
 
 class Stopped(KeyboardInterrupt):  # noqa: N818 - it is no error
     """A signal asked the process to end; ``code`` is its exit status."""
@@ -72,6 +75,7 @@ def leave(code: int, *, at_once: bool = True) -> NoReturn:
             code = code or 1
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+    _await_commands()
     hanging = threading.active_count() > 1
     if at_once and not hanging:
         # What a plugin registered still runs.
@@ -79,6 +83,16 @@ def leave(code: int, *, at_once: bool = True) -> NoReturn:
     if at_once or hanging:
         os._exit(code)
     sys.exit(code)
+
+
+def _await_commands() -> None:
+    """Let threads that were just starting a command when the host was closed end it again."""
+    until = time.monotonic() + COMMANDS_S
+    # Not join: a thread may be listed before it is started.
+    while time.monotonic() < until and any(
+        thread.name.startswith("command ") for thread in threading.enumerate()
+    ):
+        time.sleep(0.005)
 
 
 def _flushed(stream: IO[str] | None) -> bool:
@@ -99,7 +113,7 @@ class Stdout:
 
     def __init__(self) -> None:
         self.closed = sys.stdout is None
-        self.stream: IO[str] | None = None
+        self.stream: IO[str] = sys.stdout
 
     def __enter__(self) -> "Stdout":
         _flushed(sys.stdout)
@@ -109,14 +123,16 @@ class Stdout:
 
     def __exit__(self, *_: object) -> None:
         _flushed(sys.stdout)
+        with contextlib.suppress(OSError):
+            self.stream.close()
 
     def isatty(self) -> bool:
         """Tell whether the real standard output is a terminal."""
-        return not self.closed and self.stream is not None and self.stream.isatty()
+        return not self.closed and self.stream.isatty()
 
     def write(self, text: str) -> None:
         """Print a text and flush it. Raises OSError when nobody can get it."""
-        if self.closed or self.stream is None:
+        if self.closed:
             raise OSError(9, os.strerror(9), "standard output")
         try:
             self.stream.write(text)

@@ -104,18 +104,29 @@ def _refuse_foreign(path: str, text: str) -> None:
             before = json.load(stream)
     except (OSError, ValueError, RecursionError):
         return
-    theirs, ours = _identity(before), _identity(json.loads(text))
-    if theirs is not None and ours is not None and theirs != ours:
+    if _are_apart(before, json.loads(text)):
         raise ForeignFileError(
             errno.EEXIST, "it holds the snapshot of another host; --force replaces it", path
         )
 
 
-def _identity(document: Any) -> Any:
-    """Return what tells two machines apart in a document, None where it says nothing."""
-    host = document.get("host") if isinstance(document, dict) else None
-    if not isinstance(host, dict):
-        return None
-    return host.get("machine_digest")
+def _are_apart(one: Any, other: Any) -> bool:
+    """Tell whether two documents are surely of different machines; false where they do not say."""
+    for names in (("host", "machine_digest"), ("launcher", "node")):
+        first, second = _member(one, *names), _member(other, *names)
+        if first and second:
+            return bool(first != second)
+    first, second = _serials(one), _serials(other)
+    return bool(first and second) and first.isdisjoint(second)
 
 
+def _member(document: Any, section: str, name: str) -> Any:
+    value = document.get(section) if isinstance(document, dict) else None
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _serials(document: Any) -> set[str]:
+    """Return the serial numbers of the GPUs; one of them may have been replaced, not all."""
+    gpus = document.get("gpus") if isinstance(document, dict) else None
+    found = [gpu.get("unique_id") for gpu in gpus if isinstance(gpu, dict)] if isinstance(gpus, list) else []
+    return {str(serial) for serial in found if serial}

@@ -1,0 +1,156 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+def children_with(token):
+    """Return the pids of processes whose command line has a token."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if token.encode() in file.read():
+                    found.append(int(pid))
+        except OSError:
+            continue
+    return found
+
+
+def wait_for(condition, seconds=20):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not come to that"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def running(cli, environ, tools):
+    """Return a function that starts a capture, hanging in a tool of its own."""
+    token = f"6{os.getpid()}{time.monotonic_ns() % 1000000}"
+    path = tools("hipconfig", f"trap '' TERM; sleep {token} & exec sleep {token}")
+    started = []
+
+    def start(*words, module="aorta"):
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, *words],
+            cwd=cli.folder,
+            env=environ(PATH=path),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        wait_for(lambda: children_with(token))
+        return process
+
+    yield start, lambda: children_with(token)
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", CODES)
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("aorta", ("env", "probe", "-o", "out.json")),
+        ("aorta", ("env", "probe", "-o", "-")),
+        ("aorta", ("env", "record", "out.jsonl")),
+        ("aorta.instrumentation._probe_main", ("out.json",)),
+    ],
+)
+def test_a_signal_ends_all_in_one_line(cli, running, number, module, words):
+    start, children = running
+    process = start(*words, module=module)
+    begun = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert time.monotonic() - begun < 5
+    assert err == f"aorta: stopped by {signal.Signals(number).name}\n"
+    assert process.returncode == CODES[number]
+    assert out == ""
+    assert [path.name for path in cli.folder.iterdir()] == ["bin"]
+    wait_for(lambda: not children(), 5)
+
+
+def test_an_ignored_signal_stays_ignored(cli, environ, tools):
+    path = tools("hipconfig", f"touch {cli.folder}/begun; sleep 1; exit 1")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aorta", "env", "probe", "--section", "hip", "-o", "x.json"],
+        cwd=cli.folder,
+        env=environ(PATH=path),
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    wait_for((cli.folder / "begun").exists)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert err.startswith(b"wrote x.json")
+
+
+HANGING_END = """
+import signal, sys, time
+from aorta.instrumentation import process
+process.LAST_S = 0.3
+process.stop_on_signals()
+try:
+    print("ready", flush=True)
+    time.sleep(60)
+finally:
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_a_clean_up_that_hangs_does_not_keep_the_process(environ, twice):
+    script = HANGING_END.replace("0.3", "30") if twice else HANGING_END
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], env=environ(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    if twice:
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+    process.communicate(timeout=10)
+    assert process.returncode == (130 if twice else 143)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_leaving_runs_what_was_registered_and_keeps_the_status(environ, at_once):
+    script = (
+        "import atexit, sys\n"
+        "from aorta.instrumentation.process import leave\n"
+        "atexit.register(lambda: print('registered'))\n"
+        f"sys.stdout.write('unflushed '); leave(3, at_once={at_once})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], env=environ(), capture_output=True, text=True, timeout=30)
+    assert done.returncode == 3
+    assert done.stdout == "unflushed registered\n"
+
+
+def test_leaving_with_a_thread_that_hangs(environ):
+    script = (
+        "import threading, time\n"
+        "from aorta.instrumentation.process import leave\n"
+        "threading.Thread(target=time.sleep, args=(60,)).start()\n"
+        "leave(0, at_once=False)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], env=environ(), timeout=20)
+    assert done.returncode == 0
+
+
+def test_a_status_0_is_not_kept_when_the_output_is_lost(environ):
+    script = "import sys\nfrom aorta.instrumentation.process import leave\nprint('lost'); leave(0)\n"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environ(PYTHONUNBUFFERED=""), stdout=full, stderr=subprocess.PIPE, timeout=20
+        )
+    assert (done.returncode, done.stderr) == (1, b"")
