@@ -8,9 +8,9 @@ from aorta.collect import Answer, CommandAnswer, Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors import driver_packages, rocminfo
-from aorta_collectors.driver_packages import DPKG_FORMAT, DPKG_STATE_FORMAT, FAMILIES, Package
-from aorta_collectors.kernel_module import Loaded, ModuleFile, read_file, read_loaded, same
+from aorta_collectors.gpu import driver_packages, rocminfo
+from aorta_collectors.gpu.driver_packages import DPKG_FORMAT, DPKG_STATE_FORMAT, FAMILIES, Package
+from aorta_collectors.gpu.kernel_module import Loaded, ModuleFile, read_file, read_loaded, same
 from aorta_collectors.providers import IsolationEvidence, RocmRoots
 
 KFD_DEVICE = "/dev/kfd"

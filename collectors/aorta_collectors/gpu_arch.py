@@ -10,10 +10,10 @@ from aorta.collect import CommandAnswer, Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Outcome, Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors import gpu_evidence, rocminfo
-from aorta_collectors.gfx import Target, parse_targets, plain
+from aorta_collectors.gpu import evidence, rocminfo
+from aorta_collectors.gpu.gfx import Target, parse_targets, plain
 from aorta_collectors.providers import KfdTopology, RocmRoots
-from aorta_collectors.tool_json import first_line
+from aorta_collectors.tools.tool_json import first_line
 
 ENUMERATOR = ("rocm_agent_enumerator",)
 NAMED = (*ENUMERATOR, "-name")
@@ -97,7 +97,7 @@ def collect(ctx: Context) -> GpuArch:
     """GPU targets of the silicon, of the enumerator and of the runtime."""
     topology = ctx.need(KfdTopology)
     device = next(
-        (path for path in (gpu_evidence.KFD_DEVICE, gpu_evidence.DXG_DEVICE) if ctx.stat(path).ok), None
+        (path for path in (evidence.KFD_DEVICE, evidence.DXG_DEVICE) if ctx.stat(path).ok), None
     )
     runtime_possible = bool(topology.gpus) or device is not None
     # rocminfo names the features too; where it cannot run, the enumerator's other form does.
@@ -110,7 +110,7 @@ def collect(ctx: Context) -> GpuArch:
     named = () if runtime_possible or not listed else tuple(parse_targets(answers[1].stdout))
     if not runtime_possible:
         text = "there is neither /dev/kfd nor /dev/dxg, so the runtime was not asked"
-        ctx.note(ReasonKind.ABSENT, "runtime_targets", text, subject=gpu_evidence.KFD_DEVICE)
+        ctx.note(ReasonKind.ABSENT, "runtime_targets", text, subject=evidence.KFD_DEVICE)
     masks = {name: value for name in MASKS if (value := ctx.env(name)) is not None}
     if topology.present is False:
         text = "there is no KFD topology: nothing tells the silicon apart from what tools print"

@@ -6,12 +6,12 @@ from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Coverage, Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors import gpu_evidence, rocminfo
-from aorta_collectors.gpu_evidence import ACCELERATOR_CLASSES, Evidence
-from aorta_collectors.gpu_model import Gpu
-from aorta_collectors.kfd_gpus import address, from_kfd
+from aorta_collectors.gpu import rocminfo
+from aorta_collectors.gpu.evidence import ACCELERATOR_CLASSES, DXG_DEVICE, Evidence, absence, look
+from aorta_collectors.gpu.kfd import address, from_kfd
+from aorta_collectors.gpu.model import Gpu
+from aorta_collectors.gpu.numbers import hex_id
 from aorta_collectors.providers import KfdTopology, RocmRoots
-from aorta_collectors.sysfs_numbers import hex_id
 
 
 @collector(
@@ -30,7 +30,7 @@ from aorta_collectors.sysfs_numbers import hex_id
 )
 def collect(ctx: Context) -> tuple[Gpu, ...] | None:
     """AMD GPUs: identity, firmware, partitions, links and error counts of each."""
-    topology, evidence = ctx.need(KfdTopology), gpu_evidence.look(ctx)
+    topology, evidence = ctx.need(KfdTopology), look(ctx)
     if topology.gpus:
         ctx.cover("gpu", Coverage.SEEN)
         _note_lost(ctx, topology, evidence)
@@ -43,7 +43,7 @@ def collect(ctx: Context) -> tuple[Gpu, ...] | None:
         return None
     if evidence.dxg_device and not evidence.kfd_device:
         return _from_runtime(ctx)
-    why = gpu_evidence.absence(evidence)
+    why = absence(evidence)
     ctx.cover("gpu", Coverage.UNKNOWN if why else Coverage.ABSENT)
     if why is None:
         return ()
@@ -75,11 +75,11 @@ def _from_runtime(ctx: Context) -> tuple[Gpu, ...] | None:
     if agents:
         ctx.cover("gpu", Coverage.SEEN)
         missing = "this system has no KFD and no amdgpu driver: rocminfo is the only source"
-        ctx.note(ReasonKind.UNSUPPORTED, "", missing, subject=gpu_evidence.DXG_DEVICE)
+        ctx.note(ReasonKind.UNSUPPORTED, "", missing, subject=DXG_DEVICE)
         return tuple(_from_agent(agent) for agent in agents)
     ctx.cover("gpu", Coverage.UNKNOWN)
     kind, text = rocminfo.explain(answer)
-    hint = f"{text}; {gpu_evidence.DXG_DEVICE} is there (HSA_ENABLE_DXG_DETECTION may be needed)"
+    hint = f"{text}; {DXG_DEVICE} is there (HSA_ENABLE_DXG_DETECTION may be needed)"
     ctx.note(kind, "", hint, subject="rocminfo")
     return None
 

@@ -11,9 +11,9 @@ from aorta.collect import Answer, CommandAnswer, Context, parsed
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors.headers import first_header, number, word
-from aorta_collectors.links import resolve
 from aorta_collectors.providers.rocm_roots import RocmRoots
+from aorta_collectors.tree.headers import first_header, number, word
+from aorta_collectors.tree.links import resolve
 
 QUESTIONS = ("version", "platform", "compiler", "runtime", "cpp_config")
 _ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")

@@ -15,12 +15,12 @@ from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
 from aorta.plugin import collector
-from aorta_collectors.headers import dotted, first_header, number
-from aorta_collectors.libraries import configured_dirs, pick, search_path
-from aorta_collectors.net_plugin import NetPlugin, find_plugin
 from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.rocm import Rocm
-from aorta_collectors.versions import release_numbers
+from aorta_collectors.tree.headers import dotted, first_header, number
+from aorta_collectors.tree.libraries import configured_dirs, pick, search_path
+from aorta_collectors.tree.net_plugin import NetPlugin, find_plugin
+from aorta_collectors.tree.versions import release_numbers
 
 HEADERS = ("rccl/rccl.h", "rccl.h")
 NAME = "librccl.so"

@@ -10,12 +10,12 @@ from aorta.collect import Answer, Context, parsed
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors.headers import first_header
-from aorta_collectors.headers import version as header_version
-from aorta_collectors.manifest import read_manifest
 from aorta_collectors.providers.rocm_roots import RocmRoots
-from aorta_collectors.rocm_tree import version_of
-from aorta_collectors.versions import (
+from aorta_collectors.tree.headers import first_header
+from aorta_collectors.tree.headers import version as header_version
+from aorta_collectors.tree.layout import version_of
+from aorta_collectors.tree.manifest import read_manifest
+from aorta_collectors.tree.versions import (
     parse_assignments,
     parse_rocm_version,
     parse_torch_version,

@@ -7,9 +7,9 @@ from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors import sudo
 from aorta_collectors.providers import RocmRoots
-from aorta_collectors.tool_json import decode, first_line
+from aorta_collectors.tools import sudo
+from aorta_collectors.tools.tool_json import decode, first_line
 
 TOOLS = ("rdhc", "rdhc.py")
 ARGUMENTS = ("--quick", "--json", "/dev/stdout")

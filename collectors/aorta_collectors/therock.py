@@ -8,8 +8,8 @@ from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
 from aorta.plugin import collector
-from aorta_collectors.manifest import Manifest, Submodule, read_manifest
 from aorta_collectors.providers.rocm_roots import RocmRoots
+from aorta_collectors.tree.manifest import Manifest, Submodule, read_manifest
 
 GEMM_LIBRARIES = "rocm-libraries"
 

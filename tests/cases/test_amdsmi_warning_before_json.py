@@ -3,7 +3,7 @@
 import pytest
 
 from aorta.testing import FakeHost, collect
-from aorta_collectors.tool_json import decode
+from aorta_collectors.tools.tool_json import decode
 
 CASE = "amdsmi-warning-before-json"
 

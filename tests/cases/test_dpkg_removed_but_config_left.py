@@ -1,7 +1,7 @@
 """dpkg's state decides: rc is removed, hi is installed and held, iU is not configured."""
 
 from aorta.testing import FakeHost, collect
-from aorta_collectors.driver_packages import parse_dpkg
+from aorta_collectors.gpu.driver_packages import parse_dpkg
 
 CASE = "dpkg-removed-but-config-left"
 

@@ -1,7 +1,7 @@
 """Card numbers say nothing: vendor and device decide, connectors are no cards, xcp nodes are partitions."""
 
 from aorta.testing import FakeHost, collect
-from aorta_collectors.drm import DrmNode
+from aorta_collectors.gpu.drm import DrmNode
 from tests.parts.gpu_hosts import CPU, MI300X, kfd
 
 CASE = "drm-card0-is-not-amd"

@@ -3,7 +3,7 @@
 import pytest
 
 from aorta.testing import FakeHost, collect
-from aorta_collectors.gfx import parse_targets
+from aorta_collectors.gpu.gfx import parse_targets
 
 CASE = "enumerator-feature-suffix-and-generic"
 

@@ -1,7 +1,7 @@
 """Partitions answer little by themselves: they are counted from KFD, sentinels and N/A are null."""
 
 from aorta.testing import FakeHost, collect
-from aorta_collectors.gpu_sysfs import normal, number
+from aorta_collectors.gpu.sysfs import normal, number
 from tests.parts.gpu_hosts import CPU, PARTITION, device, kfd
 
 CASE = "smi-partition-na-on-secondary"

@@ -3,7 +3,7 @@
 import pytest
 
 from aorta.testing import FakeHost, collect
-from aorta_collectors.versions import parse_torch_version
+from aorta_collectors.tree.versions import parse_torch_version
 
 CASE = "torch-local-version-suffixes"
 SITE = "/venv/lib/python3.12/site-packages"

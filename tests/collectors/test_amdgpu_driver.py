@@ -3,8 +3,8 @@ import errno
 import pytest
 
 from aorta.testing import FakeHost, collect
-from aorta_collectors.driver_packages import choose, family_of, parse_dkms, parse_dpkg, parse_rpm
-from aorta_collectors.kernel_module import module_version, parse_modinfo, srcversion
+from aorta_collectors.gpu.driver_packages import choose, family_of, parse_dkms, parse_dpkg, parse_rpm
+from aorta_collectors.gpu.kernel_module import module_version, parse_modinfo, srcversion
 from tests.parts.gpu_hosts import agent, rocminfo
 
 STATES = ("dpkg-query", "-W", "-f=${db:Status-Abbrev}\t${Package}\t${Version}\t${Architecture}\n")

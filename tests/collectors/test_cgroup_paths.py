@@ -1,6 +1,6 @@
 import pytest
 
-from aorta_collectors.cgroup_paths import container_of, parse_cgroup
+from aorta_collectors.container.cgroup_paths import container_of, parse_cgroup
 
 ID = "0123456789abcdef" * 4
 OTHER = "f" * 64

@@ -1,6 +1,6 @@
 import pytest
 
-from aorta_collectors.gfx import decode_target_version, parse_target, parse_targets
+from aorta_collectors.gpu.gfx import decode_target_version, parse_target, parse_targets
 
 
 @pytest.mark.parametrize(

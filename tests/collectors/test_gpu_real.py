@@ -11,8 +11,8 @@ import pytest
 
 from aorta.host.live import LiveHost
 from aorta.testing import collect
-from aorta_collectors.gfx import parse_targets
-from aorta_collectors.rocminfo import parse_agents
+from aorta_collectors.gpu.gfx import parse_targets
+from aorta_collectors.gpu.rocminfo import parse_agents
 from tests.parts.needs import need
 
 ROOT = Path(__file__).resolve().parents[2]

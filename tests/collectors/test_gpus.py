@@ -4,7 +4,7 @@ import pytest
 
 from aorta.model.vocabulary import Coverage
 from aorta.testing import FakeHost, collect
-from aorta_collectors.kfd_gpus import address, infer_mode
+from aorta_collectors.gpu.kfd import address, infer_mode
 from aorta_collectors.providers.kfd_topology import KfdNode, KfdTopology, Unread
 from tests.parts.gpu_hosts import CPU, MI300X, NODES, PARTITION, PCI, agent, device, kfd, rocminfo
 

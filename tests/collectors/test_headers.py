@@ -3,7 +3,7 @@
 
 import pytest
 
-from aorta_collectors.headers import dotted, number, parse_defines, version, word
+from aorta_collectors.tree.headers import dotted, number, parse_defines, version, word
 
 ROCBLAS = "#define ROCBLAS_VERSION_MAJOR       {0}\n#define ROCBLAS_VERSION_MINOR       {1}\n#define ROCBLAS_VERSION_PATCH       {2}\n"
 

@@ -6,9 +6,9 @@ import hashlib
 import pytest
 
 from aorta.testing import FakeHost, collect
-from aorta_collectors.libraries import by_version
-from aorta_collectors.net_plugin import file_names
 from aorta_collectors.rccl import decode
+from aorta_collectors.tree.libraries import by_version
+from aorta_collectors.tree.net_plugin import file_names
 
 ELF = b"\x7fELF"
 HEADER = '#define NCCL_MAJOR 2\n#define NCCL_MINOR 27\n#define NCCL_PATCH 7\n#define NCCL_SUFFIX ""\n\n#define NCCL_VERSION_CODE 22707\n#define NCCL_VERSION(X,Y,Z) (((X) <= 2 && (Y) <= 8) ? (X) * 1000 : (X) * 10000)\n'

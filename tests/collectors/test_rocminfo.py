@@ -2,7 +2,7 @@ import pytest
 
 from aorta.collect import CommandAnswer, Completed
 from aorta.model.vocabulary import Outcome, ReasonKind
-from aorta_collectors.rocminfo import explain, parse_agents, parse_kfd_refusal
+from aorta_collectors.gpu.rocminfo import explain, parse_agents, parse_kfd_refusal
 from tests.parts.gpu_hosts import agent, rocminfo
 
 RED, PLAIN = "\x1b[31m", "\x1b[0m"

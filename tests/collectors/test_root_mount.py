@@ -1,7 +1,13 @@
 import pytest
 
 from aorta.collect import parse_mountinfo
-from aorta_collectors.root_mount import RootKind, judge_root, laid_files, private_tmp, stacked_cgroup
+from aorta_collectors.container.root_mount import (
+    RootKind,
+    judge_root,
+    laid_files,
+    private_tmp,
+    stacked_cgroup,
+)
 
 PROC = "23 29 0:22 / /proc rw - proc proc rw\n"
 

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from aorta.testing import Completed, FakeHost, Outcome, collect
-from aorta_collectors.sudo import failure, refusal
-from aorta_collectors.tool_json import decode
+from aorta_collectors.tools.sudo import failure, refusal
+from aorta_collectors.tools.tool_json import decode
 
 TOOL = "/usr/local/bin/rdhc.py"
 LINE = ("sudo", "-n", TOOL, "--quick", "--json", "/dev/stdout")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aorta_collectors.versions import (
+from aorta_collectors.tree.versions import (
     parse_assignments,
     parse_rocm_version,
     parse_torch_version,

@@ -13,11 +13,9 @@ from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.plugin import provider
-from aorta_collectors.cgroup_paths import KUBERNETES
-from aorta_collectors.gap import Gap
-from aorta_collectors.isolation_clues import FIRED, NOT_FIRED, UNREADABLE, Clue, Rank, Trust, clues
-from aorta_collectors.providers.mounts import MOUNTINFO, Mounts
-from aorta_collectors.root_mount import (
+from aorta_collectors.container.cgroup_paths import KUBERNETES
+from aorta_collectors.container.clues import FIRED, NOT_FIRED, UNREADABLE, Clue, Rank, Trust, clues
+from aorta_collectors.container.root_mount import (
     CONTAINERS_STORAGE,
     INNERMOST,
     Root,
@@ -27,6 +25,8 @@ from aorta_collectors.root_mount import (
     private_tmp,
     stacked_cgroup,
 )
+from aorta_collectors.providers.gap import Gap
+from aorta_collectors.providers.mounts import MOUNTINFO, Mounts
 
 NONE, UNKNOWN, SANDBOX = "none", "unknown", "sandbox"
 SELF_NAMESPACE, PID1_NAMESPACE = "/proc/self/ns/mnt", "/proc/1/ns/mnt"

@@ -7,7 +7,7 @@ import attrs
 from aorta.collect import Context
 from aorta.model.vocabulary import ReasonKind
 from aorta.plugin import provider
-from aorta_collectors.gfx import decode_target_version
+from aorta_collectors.gpu.gfx import decode_target_version
 
 CLASS = "/sys/class/kfd"
 NODES = "/sys/class/kfd/kfd/topology/nodes"

@@ -12,7 +12,7 @@ import attrs
 from aorta.collect import Context, Module
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.plugin import provider
-from aorta_collectors.gap import Gap
+from aorta_collectors.providers.gap import Gap
 
 CONDA, VENV, SYSTEM = "conda", "venv", "system"
 NAME_VARIABLE = "CONDA_DEFAULT_ENV"

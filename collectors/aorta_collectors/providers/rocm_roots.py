@@ -14,8 +14,7 @@ import attrs
 from aorta.collect import Answer, Context
 from aorta.model.vocabulary import PARTIAL_KINDS, Coverage, ReasonKind
 from aorta.plugin import provider
-from aorta_collectors.links import absolute, resolve
-from aorta_collectors.rocm_tree import (
+from aorta_collectors.tree.layout import (
     WHEEL_PREFIX,
     Tree,
     look,
@@ -24,7 +23,8 @@ from aorta_collectors.rocm_tree import (
     unseen,
     version_of,
 )
-from aorta_collectors.versions import parse_assignments, parse_torch_version
+from aorta_collectors.tree.links import absolute, resolve
+from aorta_collectors.tree.versions import parse_assignments, parse_torch_version
 
 ASSUMED = "/opt/rocm"
 OVERRIDES = ("ROCM_PATH", "ROCM_HOME")

@@ -9,7 +9,7 @@ import attrs
 
 from aorta.collect import Answer, Context, parsed
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.versions import parse_rocm_version
+from aorta_collectors.tree.versions import parse_rocm_version
 
 WHEEL_PREFIX = "_rocm_sdk_"
 MARKER_LIMIT = 4096

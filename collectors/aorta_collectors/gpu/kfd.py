@@ -8,13 +8,13 @@ import attrs
 
 from aorta.collect import Answer, CommandAnswer, Context
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors import drm, rocminfo
-from aorta_collectors.gpu_evidence import PCI_DEVICES
-from aorta_collectors.gpu_model import Gpu, PcieLink
-from aorta_collectors.gpu_sysfs import DeviceFiles, read_device
+from aorta_collectors.gpu import drm, rocminfo
+from aorta_collectors.gpu.evidence import PCI_DEVICES
+from aorta_collectors.gpu.model import Gpu, PcieLink
+from aorta_collectors.gpu.numbers import hex_id
+from aorta_collectors.gpu.sysfs import DeviceFiles, read_device
 from aorta_collectors.providers import KfdTopology, RocmRoots
 from aorta_collectors.providers.kfd_topology import KfdNode
-from aorta_collectors.sysfs_numbers import hex_id
 
 #: Names of the compute partition modes by the number of partitions of a GPU.
 MODES = {1: "SPX", 2: "DPX", 3: "TPX", 4: "QPX"}

@@ -7,8 +7,8 @@ import attrs
 
 from aorta.collect import Answer, Context
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.libraries import configured_dirs, search_path
-from aorta_collectors.links import absolute
+from aorta_collectors.tree.libraries import configured_dirs, search_path
+from aorta_collectors.tree.links import absolute
 
 VARIABLE = "NCCL_NET_PLUGIN"
 BY_DEFAULT = "librccl-net.so"

@@ -5,7 +5,7 @@ import re
 import attrs
 
 from aorta.collect import Context
-from aorta_collectors.sysfs_numbers import parse_hex
+from aorta_collectors.gpu.numbers import parse_hex
 
 CLASS = "/sys/class/drm"
 AMD = 0x1002

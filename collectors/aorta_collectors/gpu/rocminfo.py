@@ -7,7 +7,7 @@ import attrs
 
 from aorta.collect import CommandAnswer, Context
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.gfx import Target, parse_target, plain
+from aorta_collectors.gpu.gfx import Target, parse_target, plain
 
 COMMAND = ("rocminfo",)
 TIMEOUT_S = 20.0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from aorta.collect import Answer, Context
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.links import resolve
+from aorta_collectors.tree.links import resolve
 
 _NUMBERS = re.compile(r"\.\d{1,9}(?:\.\d{1,9}){0,5}")
 _SCRIPT = re.compile(rb"(?:INPUT|GROUP|OUTPUT_FORMAT)[ \t]*\(")

@@ -8,8 +8,8 @@ import attrs
 
 from aorta.collect import Answer, Context, parsed
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.gpu_model import RasCount
-from aorta_collectors.sysfs_numbers import hex_id, parse_hex
+from aorta_collectors.gpu.model import RasCount
+from aorta_collectors.gpu.numbers import hex_id, parse_hex
 
 T = TypeVar("T")
 

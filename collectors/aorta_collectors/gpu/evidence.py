@@ -4,8 +4,8 @@ import attrs
 
 from aorta.collect import Answer, Context
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.drm import AMD, read_nodes
-from aorta_collectors.sysfs_numbers import parse_hex
+from aorta_collectors.gpu.drm import AMD, read_nodes
+from aorta_collectors.gpu.numbers import parse_hex
 
 KFD_DEVICE = "/dev/kfd"
 DXG_DEVICE = "/dev/dxg"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from aorta.collect import Mount
-from aorta_collectors.cgroup_paths import KUBERNETES
+from aorta_collectors.container.cgroup_paths import KUBERNETES
 
 #: Runtime of ``/containers/storage``: podman, buildah and CRI-O share it.
 CONTAINERS_STORAGE = "containers-storage"

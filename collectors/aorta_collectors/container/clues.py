@@ -13,8 +13,8 @@ import attrs
 
 from aorta.collect import Answer, Context
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.cgroup_paths import KUBERNETES, container_of
-from aorta_collectors.root_mount import RootKind
+from aorta_collectors.container.cgroup_paths import KUBERNETES, container_of
+from aorta_collectors.container.root_mount import RootKind
 
 FIRED, NOT_FIRED, UNREADABLE = "fired", "not_fired", "unreadable"
 _SHOWN = 200

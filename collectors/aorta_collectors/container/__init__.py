@@ -1,0 +1,1 @@
+"""What tells a container: cgroup paths, the root's mount, markers."""

@@ -1,0 +1,1 @@
+"""What the GPU and driver sections share: targets, sysfs, rocminfo, packages."""

@@ -1,0 +1,1 @@
+"""How tools answer: sudo's refusals, JSON between noise."""

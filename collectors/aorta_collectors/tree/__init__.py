@@ -1,0 +1,1 @@
+"""What the ROCm sections share: layouts, headers, versions, libraries."""
