@@ -27,6 +27,11 @@ This page is written by `python scripts/make_docs.py` from the declarations in t
 A value is null when it was not seen; `collection.reasons` says why.
 """
 
+PROVIDERS = """\
+A provider makes a value that several collectors need and that is no key of the document. Its record stands under
+`collection.providers`.
+"""
+
 
 def text() -> str:
     """Return the page."""
@@ -37,8 +42,7 @@ def text() -> str:
         "\n".join(_overview(registry.collectors)),
         *(_section(spec) for spec in registry.collectors.values()),
         "## Providers",
-        "A provider makes a value that several collectors need and that is no key of the document. Its record\n"
-        "stands under `collection.providers`.",
+        PROVIDERS,
         "\n".join(_providers(registry.providers)),
         "## Kinds of reasons",
         "A reason says why a value is missing. The kinds marked *partial* make the snapshot partial.",

@@ -5,15 +5,14 @@ import json
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-import attrs
-
 from aorta.host.protocol import Completed, DeadMountError, NotRecordedError
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Outcome, ReasonKind
 
 T = TypeVar("T")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Answer(Generic[T]):
     """What came of one question. ``kind`` is null exactly when ``value`` was seen."""
 
@@ -88,7 +87,7 @@ _KINDS = {
 TAIL = 200
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class CommandAnswer(Answer[Completed]):
     """How a command ended; ``value`` is there even when it failed, ``stdout`` only when it ended well."""
 
@@ -115,7 +114,7 @@ def _ending(line: str, program: str, done: Completed, limit: float) -> str:
     if done.outcome in (Outcome.TIMED_OUT, Outcome.ABANDONED):
         # A shared command may have ended under the shorter limit of who asked first.
         seconds = min(limit, done.elapsed_s) if done.elapsed_s else limit
-        return f"{line}: no end within {seconds:.3g} s"
+        return f"{line}: no end within {round(seconds, 2):g} s"
     if done.outcome is Outcome.SIGNAL:
         return f"{line}: ended by signal {abs(done.exit_code or 0)}{why}"
     if done.outcome is Outcome.EXIT:

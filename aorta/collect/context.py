@@ -11,11 +11,23 @@ from aorta.collect.commands import CommandPool
 from aorta.collect.digests import Digests
 from aorta.collect.request import Request
 from aorta.host.observe import OBSERVATIONS
-from aorta.host.protocol import SYSTEM_DIRECTORIES, READ_LIMIT, Argv, Completed, Distribution, Entry, Host, Module, Stat, shown
-from aorta.model.redact import redact
+from aorta.host.protocol import (
+    READ_LIMIT,
+    SYSTEM_DIRECTORIES,
+    Argv,
+    Completed,
+    Distribution,
+    Entry,
+    Host,
+    Module,
+    Stat,
+    shown,
+)
+from aorta.model.frozen import frozen
 from aorta.model.reason import Reason
+from aorta.model.redact import redact
 from aorta.model.snapshot import CommandRecord, DigestCount
-from aorta.model.vocabulary import Coverage, Detail, ReasonKind
+from aorta.model.vocabulary import PARTS, Coverage, Detail, ReasonKind
 
 T = TypeVar("T")
 Model = TypeVar("Model")
@@ -38,7 +50,7 @@ class UndeclaredNeedError(Exception):
     """A collector asked for something that it does not declare under ``needs``."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Shared:
     """What all contexts of one capture have in common."""
 
@@ -126,9 +138,11 @@ class Context:
     def cover(self, part: str, state: Coverage) -> None:
         """Say whether a part of the machine (gpu, rocm, torch, rdma, isolation) was seen at all.
 
-        Raises ValueError for a state that there is not.
+        Raises ValueError for another part or state.
         """
-        self.coverage[str(part)] = Coverage(state)
+        if part not in PARTS:
+            raise ValueError(f"{part!r} is none of {', '.join(PARTS)}")
+        self.coverage[part] = Coverage(state)
 
     def take(self, answer: Answer[T], field: str) -> T | None:
         """Return an answer's value, or note against ``field`` why there is none and return None."""

@@ -25,7 +25,7 @@ def guarded(function: "Callable[[Context], Any]", ctx: "Context") -> Any:
 
 def _folder() -> str | None:
     try:
-        return os.getcwd()  # noqa: PTH109
+        return os.getcwd()
     except OSError:
         return None
 

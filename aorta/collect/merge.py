@@ -3,11 +3,10 @@
 import copy
 from typing import Any
 
-import attrs
-
 from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.result import missing
 from aorta.host.protocol import NotRecordedError
+from aorta.model.frozen import evolve
 from aorta.model.reason import Reason
 from aorta.model.sections import ORDER, UNBUILT
 from aorta.model.shape import empty
@@ -42,7 +41,7 @@ def last_resort(run: Orchestrator, envelope: Collection, error: Exception) -> Sn
         sections=sections,
         plain=sections,
         extensions={name: _extension(name, value) for name, value in plain.items() if "." in name},
-        collection=attrs.evolve(envelope, reasons=(reason,)),
+        collection=evolve(envelope, reasons=(reason,)),
     )
 
 
@@ -58,7 +57,7 @@ def _merged(run: Orchestrator, envelope: Collection) -> Snapshot:
     plain = {name: result.plain for name, result in run.results.items()}
     names = [name for name in (*ORDER, *run.registry.collectors) if "." not in name]
     sections = dict.fromkeys(names)
-    collection = attrs.evolve(
+    collection = evolve(
         envelope,
         collectors=_records(run),
         providers={
@@ -135,8 +134,7 @@ def _coverage(run: Orchestrator) -> Covered:
         for part, state in result.coverage.items():
             if part not in merged or _RANK[state] > _RANK[merged[part]]:
                 merged[part] = state
-    known = {field.name for field in attrs.fields(Covered)}
-    return Covered(**{part: state for part, state in merged.items() if part in known})
+    return Covered(**{part: state for part, state in merged.items() if hasattr(Covered, part)})
 
 
 def _expectations(run: Orchestrator, coverage: Covered) -> list[Reason]:

@@ -181,10 +181,7 @@ class Orchestrator:
     def _work(self, spec: Spec, ctx: Context, started: float) -> None:
         plugin = self._plugin(spec.name)
         try:
-            if plugin in self._outside:
-                value = guarded(spec.function, ctx)
-            else:
-                value = spec.function(ctx)
+            value = guarded(spec.function, ctx) if plugin in self._outside else spec.function(ctx)
             elapsed = time.monotonic() - started
             result = succeeded(spec, value, ctx, plugin=plugin, elapsed_s=elapsed)
         except BaseException as error:
@@ -289,7 +286,7 @@ def _raised_at(error: BaseException, spec: Spec) -> str:
 
 def _hung_at(thread: threading.Thread, spec: Spec) -> str:
     """Return ``file:line`` where a thread is now: in the collector's file, else the innermost frame."""
-    frame = sys._current_frames().get(thread.ident or 0)
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - there is no public way
     innermost, file = None, _file_of(spec)
     while frame is not None:
         here = f"{frame.f_code.co_filename}:{frame.f_lineno}"

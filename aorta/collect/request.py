@@ -5,12 +5,13 @@ from typing import Any
 
 import attrs
 
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import EXPECTABLE as EXPECTABLE
 from aorta.model.vocabulary import INVOCATIONS as INVOCATIONS
 from aorta.model.vocabulary import Detail
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Request:
     """One capture's wishes.
 

@@ -7,6 +7,7 @@ import attrs
 
 from aorta.collect.context import Context
 from aorta.model.dump import Dumper
+from aorta.model.frozen import frozen
 from aorta.model.reason import Reason
 from aorta.model.shape import Shape, empty, nothing
 from aorta.model.snapshot import Record
@@ -14,7 +15,7 @@ from aorta.model.vocabulary import Coverage, Detail, ReasonKind, Status
 from aorta.plugin.declare import CollectorSpec, Spec
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Result:
     """One collector's end: its typed value, its checked JSON value, its reasons and its record."""
 

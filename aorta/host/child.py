@@ -12,10 +12,9 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 
-import attrs
-
 from aorta.host.protocol import OUTPUT_LIMIT, Limit
 from aorta.host.slow import GRAVEYARD, interpreter, kill_group
+from aorta.model.frozen import frozen
 
 #: After the child ended, how long others may keep its output open before they are ended too.
 _GRACE_S = 0.2
@@ -67,7 +66,7 @@ class Stream:
         self.truncated = self.truncated or len(data) > room
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Start:
     """What to start. ``indirect``: by an interpreter, so that this process never waits for exec."""
 
@@ -180,7 +179,15 @@ class Child:
 
     def _kill(self) -> bool:
         with self._lock:
-            return self._reaped or kill_group(self._process.pid)
+            if self._reaped:
+                return True
+            # A child that ended may have left a daemon on purpose; one that hangs leaves nothing.
+            strays = [] if self._ended else descendants(self._process.pid)
+            allowed = kill_group(self._process.pid)
+            for stray in strays:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(stray, signal.SIGKILL)
+            return allowed
 
     def _settle(self, wait_s: float) -> bool:
         until = time.monotonic() + wait_s
@@ -215,6 +222,24 @@ class Child:
         """End the child from another thread; ``follow`` then returns soon."""
         self.cancelled = True
         self._kill()
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the living children of a process and theirs, in whatever session they are."""
+    found: list[int] = []
+    todo = [pid]
+    while todo:
+        parent = todo.pop()
+        try:
+            for task in os.listdir(f"/proc/{parent}/task"):
+                with open(f"/proc/{parent}/task/{task}/children", encoding="ascii") as file:
+                    todo += map(int, file.read().split())
+        except OSError:
+            # It ended, or this kernel does not tell.
+            continue
+        finally:
+            found.append(parent)
+    return found[1:]
 
 
 def _popen(

@@ -3,16 +3,15 @@
 import re
 from collections.abc import Iterable
 
-import attrs
-
 from aorta.host.local_types import LOCAL_TYPES
+from aorta.model.frozen import frozen
 
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 _FIXED_FIELDS = 6
 _TAIL_FIELDS = 3
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Mount:
     """One line of ``/proc/self/mountinfo``; texts are unescaped, options are split at commas."""
 

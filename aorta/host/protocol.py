@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import attrs
 
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Outcome
 
 #: The most bytes that one read takes when the caller names no limit.
@@ -52,7 +53,7 @@ def shown(argv: Argv) -> tuple[str, ...]:
     return tuple(word.shown if isinstance(word, Masked) else word for word in argv)
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Stat:
     """What ``stat`` says of a path. ``kind`` is file, dir, link, char, block, fifo, socket or other."""
 
@@ -67,7 +68,7 @@ class Stat:
     dev: int = 0
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Entry:
     """One member of a directory, itself, not what a link leads to."""
 
@@ -80,7 +81,7 @@ class Entry:
     dev: int = 0
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Completed:
     """How a command ended. Text is decoded as UTF-8, what is not becomes U+FFFD."""
 
@@ -93,7 +94,7 @@ class Completed:
     detail: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Distribution:
     """An installed Python distribution, from its metadata on ``sys.path``.
 
@@ -109,7 +110,7 @@ class Distribution:
     others: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Module:
     """Where a top-level module would be imported from; it is never executed.
 

@@ -81,9 +81,9 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 def filled(value: Stat | Entry | Distribution | Module) -> dict[str, Any]:
     """Return the fields of an attrs object that are not at their defaults."""
-    fields = attrs.fields_dict(type(value))
-    every = attrs.asdict(value)
-    return {name: item for name, item in every.items() if item != fields[name].default}
+    kind: Any = type(value)
+    fields = {field.name: field.default for field in attrs.fields(kind)}
+    return {name: item for name, default in fields.items() if (item := getattr(value, name)) != default}
 
 
 class RecordingHost:

@@ -7,8 +7,6 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from aorta.host.fake import FakeHost, named
 from aorta.host.lines import Failed, Key, answer, field, question
 from aorta.host.protocol import (
@@ -27,6 +25,7 @@ from aorta.host.protocol import (
 from aorta.host.recording import RECORDING, WORLDS
 from aorta.host.redaction import Redaction
 from aorta.host.tree import Node, Tree
+from aorta.model.frozen import evolve
 
 Answers = Mapping[Key, Any]
 
@@ -246,14 +245,14 @@ def _nodes(answers: Answers) -> dict[str, Node]:
         made = _node(found, path, "missing")
         if not isinstance(found, Failed):
             made = Node(kind=found.kind, mode=found.mode, uid=found.uid, gid=found.gid)
-        nodes[path] = attrs.evolve(made, refusal=old.refusal) if old and not made.refusal else made
+        nodes[path] = evolve(made, refusal=old.refusal) if old and not made.refusal else made
     for op, kind in (("link", "link"), ("read", "file"), ("bytes", "file")):
         for path, found in _of(answers, op):
             made, old = _node(found, path, kind), nodes.get(path)
             nodes[path] = (
                 made
                 if old is None
-                else attrs.evolve(
+                else evolve(
                     old, kind=kind, content=made.content, target=made.target, refusal=made.refusal
                 )
             )

@@ -6,16 +6,15 @@ import os
 import posixpath
 from collections.abc import Iterator, Mapping
 
-import attrs
-
 from aorta.host.protocol import READ_LIMIT, Entry, Stat
+from aorta.model.frozen import frozen
 
 LINK_LIMIT = 40
 NAME_LIMIT = 255
 PATH_LIMIT = 4095
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Node:
     """One path. ``refusal`` is what every access raises; ``content`` is a file's, ``target`` a link's."""
 

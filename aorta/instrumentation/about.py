@@ -8,7 +8,6 @@ from functools import cache
 import aorta
 from aorta.collect.orchestrator import Orchestrator
 from aorta.host.observe import OBSERVATIONS
-from aorta.host.protocol import NotRecordedError
 from aorta.model.redact import redact_argv
 from aorta.model.snapshot import Collection, Tool, User
 
@@ -32,7 +31,8 @@ def envelope(run: Orchestrator) -> Collection:
 def _user(run: Orchestrator) -> User:
     try:
         seen = run.host.observe("user", OBSERVATIONS["user"])
-    except (OSError, NotRecordedError):
+    except Exception:
+        # Whatever this host is, the snapshot is written.
         return User()
     return User(uid=seen.get("uid"), root=seen.get("root")) if isinstance(seen, dict) else User()
 

@@ -11,8 +11,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from aorta.collect.merge import merge
 from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.request import INVOCATIONS, Request
@@ -20,6 +18,7 @@ from aorta.host.protocol import Host
 from aorta.instrumentation.about import envelope
 from aorta.instrumentation.write import write_atomically
 from aorta.model.codec import dump, to_json
+from aorta.model.frozen import evolve
 from aorta.model.reason import Reason
 from aorta.model.sections import ORDER
 from aorta.model.snapshot import Snapshot
@@ -158,8 +157,8 @@ def _captured(run: Orchestrator) -> Snapshot:
         return snapshot
     text = f"{type(failure).__name__} in the orchestrator"
     reason = Reason(section="collection", kind=ReasonKind.FAILED, detail=text)
-    collection = attrs.evolve(snapshot.collection, reasons=(*snapshot.collection.reasons, reason))
-    return attrs.evolve(snapshot, collection=collection)
+    collection = evolve(snapshot.collection, reasons=(*snapshot.collection.reasons, reason))
+    return evolve(snapshot, collection=collection)
 
 
 __all__ = ["INVOCATIONS", "capture", "capture_to", "collect_env"]

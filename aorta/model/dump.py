@@ -113,7 +113,7 @@ class Dumper:
             for name, member in shape.fields
         }
 
-    def _any(self, value: Any, shape: Shape, path: str) -> Any:
+    def _any(self, value: Any, shape: Shape, path: str) -> Any:  # noqa: ARG002 - one of the kinds
         return self._json(value, path, depth=0)
 
     def _json(self, value: Any, path: str, depth: int) -> Any:
@@ -162,7 +162,7 @@ class Dumper:
 
     def _text(self, value: str, path: str) -> str | None:
         if len(value) > TEXT_LIMIT:
-            self._tell(ReasonKind.UNPARSED, path, f"a text of {len(value)} characters, more than {TEXT_LIMIT}")
+            self._tell(ReasonKind.UNPARSED, path, f"a text of {len(value)} characters, the most is {TEXT_LIMIT}")
             return None
         try:
             value.encode("utf-8")

@@ -1,11 +1,10 @@
 """``Reason``: a typed statement of why something is missing."""
 
-import attrs
-
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import PARTIAL_KINDS, ReasonKind
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Reason:
     """Why ``section.field`` is missing.
 

@@ -140,7 +140,7 @@ def _plain(shape: Shape, *, null: bool, leaf_null: bool) -> dict[str, Any]:
     if shape.kind == "list" and shape.item is not None:
         return {"type": _or_null("array", null=null), "items": _node(shape.item, leaf_null=leaf_null)}
     if shape.kind == "map" and shape.item is not None:
-        return _map(shape, null=null, leaf_null=leaf_null)
+        return _map(shape, shape.item, null=null, leaf_null=leaf_null)
     if shape.kind == "object":
         members = {name: _node(member, leaf_null=leaf_null) for name, member in shape.fields}
         doc = (shape.cls.__doc__ or "").strip().partition("\n")[0] if shape.cls is not None else ""
@@ -148,9 +148,8 @@ def _plain(shape: Shape, *, null: bool, leaf_null: bool) -> dict[str, Any]:
     return {}
 
 
-def _map(shape: Shape, *, null: bool, leaf_null: bool) -> dict[str, Any]:
-    assert shape.item is not None
-    member = _node(shape.item, leaf_null=leaf_null)
+def _map(shape: Shape, item: Shape, *, null: bool, leaf_null: bool) -> dict[str, Any]:
+    member = _node(item, leaf_null=leaf_null)
     keys = shape.fact.keys if shape.fact is not None else ()
     if not keys:
         return {"type": _or_null("object", null=null), "additionalProperties": member}

@@ -14,11 +14,12 @@ from typing import Any
 import attrs
 
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 
 SCALARS = (bool, int, float, str)
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Shape:
     """One node: ``kind`` is scalar, enum, list, map, object or any.
 

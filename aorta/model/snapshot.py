@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 
+from aorta.model.frozen import frozen
 from aorta.model.reason import Reason
 from aorta.model.vocabulary import Coverage, Detail, Outcome, Provenance, Scope, Status
 
@@ -12,7 +13,7 @@ SCHEMA_VERSION = "2.0"
 SCHEMA_COMPAT = "1.17"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Tool:
     """Which aorta made the document. ``revision`` is a commit where the install tells one."""
 
@@ -22,7 +23,7 @@ class Tool:
     dirty: bool | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class User:
     """Who ran the capture, by number."""
 
@@ -30,7 +31,7 @@ class User:
     root: bool | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class CommandRecord:
     """One command that a collector asked for; ``shared`` means another one had asked before."""
 
@@ -42,7 +43,7 @@ class CommandRecord:
     as_root: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class DigestCount:
     """How many files were read for their digest, and how many digests were remembered."""
 
@@ -50,7 +51,7 @@ class DigestCount:
     remembered: int = 0
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Record:
     """How one collector fared."""
 
@@ -65,7 +66,7 @@ class Record:
     hung_at: str | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class PluginRecord:
     """One plugin that was found, and what became of it."""
 
@@ -78,7 +79,7 @@ class PluginRecord:
     detail: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Covered:
     """Which parts of the machine were seen at all."""
 
@@ -89,7 +90,7 @@ class Covered:
     isolation: Coverage = Coverage.UNKNOWN
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Collection:
     """How the snapshot came about."""
 
@@ -111,7 +112,7 @@ class Collection:
     upgraded_from: str | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Snapshot:
     """One capture.
 

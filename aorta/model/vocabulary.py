@@ -105,6 +105,10 @@ class Outcome(Word):
     ABANDONED = "abandoned"
 
 
+#: The parts of the machine that ``coverage`` speaks of.
+PARTS = ("gpu", "rocm", "torch", "rdma", "isolation")
+
+
 class Coverage(Word):
     """Whether a part of the machine was seen at all."""
 

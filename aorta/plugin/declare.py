@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import pluggy
 
+from aorta.model.frozen import frozen
 from aorta.model.shape import Shape, fields_of, nothing, shape_of
 from aorta.model.vocabulary import Detail, Provenance, Scope
 
@@ -27,7 +28,7 @@ class RegistrationError(Exception):
     """A collector or provider is declared wrongly; the text names the file and line."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class CollectorSpec:
     """What is declared of one section. ``timeout_s`` is its deadline in seconds."""
 
@@ -66,7 +67,7 @@ class CollectorSpec:
         return place_of(self.function)
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class ProviderSpec:
     """What is declared of one shared value that is no section of the document."""
 
@@ -198,6 +199,10 @@ def faults(spec: Spec) -> Iterator[str]:
             yield f"needs {needed!r}, which is no attrs class"
 
 
+def _is_word(part: str) -> bool:
+    return part.replace("-", "_").isidentifier()
+
+
 def _takes_context(function: Any) -> bool:
     code = code_of(function)
     if code is None:
@@ -215,7 +220,7 @@ def _is_positive(seconds: Any) -> bool:
 
 def _section_faults(spec: CollectorSpec) -> Iterator[str]:
     name = spec.section
-    if not isinstance(name, str) or not all(part.replace("-", "_").isidentifier() for part in name.split(".")):
+    if not isinstance(name, str) or not all(_is_word(part) for part in name.split(".")):
         yield f"has the section {name!r}, which is no name"
     if not spec.provenance or not all(isinstance(kind, Provenance) for kind in spec.provenance):
         yield "declares no provenance"

@@ -11,8 +11,7 @@ import types
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import attrs
-
+from aorta.model.frozen import evolve
 from aorta.plugin.declare import SPEC_ATTRIBUTE
 from aorta.plugin.entry_points import may_declare
 from aorta.plugin.manager import specs_of
@@ -151,7 +150,7 @@ def _once(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
             seen.add(id(candidate.plugin))
         if candidate.name in taken:
             detail = f"another plugin is called {candidate.name} already"
-            yield attrs.evolve(candidate, plugin=None, status="failed", detail=detail)
+            yield evolve(candidate, plugin=None, status="failed", detail=detail)
             continue
         taken.add(candidate.name)
         yield candidate
@@ -169,10 +168,10 @@ def _without(blocked: set[str], candidates: Iterable[Candidate]) -> Iterator[Can
         names = {candidate.name, candidate.module, candidate.name.rpartition(".")[2]}
         if blocked & names:
             plugin = candidate.plugin if candidate.source == "builtin" else None
-            yield attrs.evolve(candidate, plugin=plugin, status="blocked", detail=LEFT_OUT)
+            yield evolve(candidate, plugin=plugin, status="blocked", detail=LEFT_OUT)
             continue
         sections = frozenset(blocked & _sections(candidate.plugin))
-        yield attrs.evolve(candidate, without=sections, detail=LEFT_OUT if sections else "")
+        yield evolve(candidate, without=sections, detail=LEFT_OUT if sections else "")
 
 
 def _sections(plugin: Any) -> set[str]:

@@ -4,15 +4,14 @@ import graphlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
-
+from aorta.model.frozen import frozen
 from aorta.model.redact import redact
 from aorta.model.snapshot import PluginRecord
 from aorta.plugin.declare import CollectorSpec, ProviderSpec, RegistrationError, Spec, faults
 from aorta.plugin.manager import Manager, specs_of
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Candidate:
     """A plugin that a discovery source named: the object, or why there is none."""
 

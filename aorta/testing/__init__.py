@@ -1,8 +1,8 @@
-"""For authors of collectors: a made-up host, one section at a time, and the contract to hold.
+r"""For authors of collectors: a made-up host, one section at a time, and the contract to hold.
 
     from aorta.testing import FakeHost, collect
 
-    result = collect(FakeHost(files={"/sys/module/amdgpu/version": "6.8.5\\n"}), "amdgpu_driver")
+    result = collect(FakeHost(files={"/sys/module/amdgpu/version": "6.8.5\n"}), "amdgpu_driver")
     assert result.value["loaded_version"] == "6.8.5"
 
 ``assert_contract("amdgpu_driver")`` runs a collector on hosts that have nothing, deny all or hang.
@@ -11,12 +11,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.request import Request
 from aorta.host.fake import FakeHost
 from aorta.host.protocol import Completed, Distribution, Host, Masked, Module
+from aorta.model.frozen import frozen
 from aorta.model.reason import Reason
 from aorta.model.snapshot import Record
 from aorta.model.vocabulary import Coverage, Detail, Outcome
@@ -39,7 +38,7 @@ __all__ = [
 ]
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Collected:
     """What one collector made: its JSON value, its reasons, its record and the parts it covered."""
 

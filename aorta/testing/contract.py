@@ -13,13 +13,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-import attrs
-
 from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.request import Request
 from aorta.collect.result import Result
 from aorta.host.fake import FakeHost
 from aorta.host.protocol import Host
+from aorta.model.frozen import evolve
 from aorta.model.load import Loader
 from aorta.model.shape import Shape, empty, nothing
 from aorta.model.vocabulary import Detail, Status
@@ -107,9 +106,9 @@ def _with(registry: Registry, spec: Spec, function: Callable[..., Any], **change
     """Return a registry in which another function stands for a collector or provider."""
     other = _copy(registry)
     if isinstance(spec, CollectorSpec):
-        other.collectors[spec.name] = attrs.evolve(spec, function=function, **changes)
+        other.collectors[spec.name] = evolve(spec, function=function, **changes)
     else:
-        other.providers[spec.name] = attrs.evolve(spec, function=function, **changes)
+        other.providers[spec.name] = evolve(spec, function=function, **changes)
     return other
 
 

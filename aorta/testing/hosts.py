@@ -1,3 +1,4 @@
+# ruff: noqa: ARG002 - every operation takes what a host's takes, and uses none of it
 """Hosts that give nothing: one that denies everything, one on which everything hangs."""
 
 import errno
@@ -29,7 +30,7 @@ class RefusingHost(FakeHost):
         """Refuse."""
         self._refuse(path)
 
-    def scan(self, path: str, *, timeout: float | None = None) -> list[Entry]:
+    def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
         """Refuse."""
         self._refuse(path)
 

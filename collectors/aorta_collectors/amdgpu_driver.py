@@ -2,10 +2,9 @@
 
 from typing import Annotated, Any
 
-import attrs
-
 from aorta.collect import Answer, CommandAnswer, Context
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.gpu import driver_packages, rocminfo
@@ -22,7 +21,7 @@ _HERE = "Of this file system; in a container that is the image, not the host."
 _FILES = (Provenance.FILESYSTEM,)
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class DkmsBuild:
     """One row of ``dkms status``."""
 
@@ -36,7 +35,7 @@ class DkmsBuild:
     )
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class AmdgpuDriver:
     """The amdgpu kernel driver."""
 

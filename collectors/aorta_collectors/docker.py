@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-import attrs
-
 from aorta.collect import Context
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.isolation_evidence import IsolationEvidence
@@ -13,7 +12,7 @@ from aorta_collectors.providers.isolation_evidence import IsolationEvidence
 IMAGE, DIGEST = "AORTA_DOCKER_IMAGE", "AORTA_DOCKER_DIGEST"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Docker:
     """The container's image, as its launcher says, and its id, as the machine shows it."""
 

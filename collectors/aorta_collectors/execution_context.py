@@ -2,18 +2,17 @@
 
 from typing import Annotated, Literal
 
-import attrs
-
 from aorta.collect import Context
 from aorta.collect.request import INVOCATIONS
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind
 from aorta.plugin import collector
 
 VARIABLE = "AORTA_PROBE_INVOCATION"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class ExecutionContext:
     """What is claimed about where the capture runs; nothing of it is detected."""
 

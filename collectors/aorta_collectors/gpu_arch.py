@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
 
-import attrs
-
 from aorta.collect import CommandAnswer, Context
 from aorta.model.fact import Fact
+from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import Outcome, Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.gpu import evidence, rocminfo
@@ -24,7 +23,7 @@ MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", 
 NO_INTERPRETER = 127
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class GpuArch:
     """Targets and counts of the GPUs that this process may read."""
 
@@ -117,7 +116,7 @@ def collect(ctx: Context) -> GpuArch:
         ctx.note(ReasonKind.ABSENT, "silicon_targets", text, subject="/sys/class/kfd")
     silicon = tuple(node.gfx_target for node in topology.gpus if node.gfx_target)
     runtime = None if agents is None else tuple(agent.name for agent in agents)
-    return attrs.evolve(
+    return evolve(
         _counts(ctx, topology, listed, runtime, device),
         silicon_targets=silicon or None,
         physical_count=len({node.device for node in topology.gpus}) or None,

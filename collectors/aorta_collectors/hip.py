@@ -5,10 +5,9 @@ import re
 from collections.abc import Callable
 from typing import Annotated
 
-import attrs
-
 from aorta.collect import Answer, CommandAnswer, Context, parsed
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.rocm_roots import RocmRoots
@@ -25,7 +24,7 @@ _FLAGS = re.compile(r"-[DI]\S.{0,4000}")
 _SETTING = re.compile(r"(HIP_VERSION_(?:MAJOR|MINOR|PATCH|GITHASH))[ \t]*=[ \t]*(\S{0,64})")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Hip:
     """The installed HIP. Each value is what one call of hipconfig printed."""
 

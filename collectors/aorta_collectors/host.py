@@ -5,10 +5,9 @@ import re
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
-import attrs
-
 from aorta.collect import Answer, Context, parsed
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.redact import REDACTED, redact
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
@@ -38,7 +37,7 @@ IDENTITY_PARAMETERS = frozenset(
 )
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Distribution:
     """The distribution of the root file system."""
 
@@ -47,7 +46,7 @@ class Distribution:
     pretty_name: Annotated[str | None, Fact("PRETTY_NAME of os-release.")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Cpu:
     """The processors that are online."""
 
@@ -68,7 +67,7 @@ class Cpu:
     ] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class NumaNode:
     """One NUMA node."""
 
@@ -77,7 +76,7 @@ class NumaNode:
     memory_bytes: Annotated[int | None, Fact("Its memory in bytes.")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Numa:
     """How memory and processors are divided."""
 
@@ -89,7 +88,7 @@ class Numa:
     nodes: Annotated[tuple[NumaNode, ...] | None, Fact("The nodes by number.")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Hugepages:
     """Large pages of memory."""
 
@@ -100,7 +99,7 @@ class Hugepages:
     reserved_bytes: Annotated[int | None, Fact("Bytes in reserved huge pages of all sizes.")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Iommu:
     """Translation of device addresses."""
 
@@ -110,7 +109,7 @@ class Iommu:
     groups: Annotated[int | None, Fact("Number of IOMMU groups; 0: it is off.")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Limit:
     """One resource limit of the process; a number or the word ``unlimited``."""
 
@@ -118,7 +117,7 @@ class Limit:
     hard: Annotated[int | str | None, Fact("What the process may raise it to.")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Ulimits:
     """Resource limits of the process."""
 
@@ -130,7 +129,7 @@ class Ulimits:
     address_space: Annotated[Limit, Fact("Virtual memory in bytes.")] = Limit()
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Host:
     """The machine without its name."""
 

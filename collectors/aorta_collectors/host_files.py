@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-import attrs
+from aorta.model.frozen import frozen
 
 _CPUINFO = re.compile(r"^(processor|model name|physical id|core id)[ \t]*:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 _MEMINFO = re.compile(
@@ -13,7 +13,7 @@ _STATUS = re.compile(r"^(Cpus_allowed_list|Mems_allowed_list):[ \t]*([0-9,-]{1,4
 _OS_RELEASE = re.compile(r"^[ \t]*([A-Z][A-Z0-9_]{0,63})=(.{0,1024}?)[ \t\r]*$", re.MULTILINE)
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Processors:
     """What ``/proc/cpuinfo`` tells; null where this architecture does not tell it."""
 

@@ -2,16 +2,15 @@
 
 from typing import Annotated
 
-import attrs
-
 from aorta.collect import Context
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.isolation_evidence import IsolationEvidence, Signal
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Isolation:
     """The container or sandbox that the process runs in."""
 

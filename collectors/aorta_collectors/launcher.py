@@ -3,10 +3,9 @@
 import re
 from typing import Annotated
 
-import attrs
-
 from aorta.collect import Context
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.redact import redact
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
@@ -15,7 +14,7 @@ from aorta.plugin import collector
 FIRST_SPECIAL_STEP = 4294967290
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Launcher:
     """The identity that a launcher gave this process; an allow-list without user, account or address."""
 
@@ -42,7 +41,7 @@ class Launcher:
     master_port: Annotated[int | None, Fact("Port of the rendezvous (MASTER_PORT).")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Names:
     """The variables in which one launcher tells a process who it is; the first that is set counts."""
 

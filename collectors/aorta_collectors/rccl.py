@@ -9,10 +9,9 @@ import re
 from collections.abc import Iterator
 from typing import Annotated
 
-import attrs
-
 from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
 from aorta.plugin import collector
 from aorta_collectors.providers.rocm_roots import RocmRoots
@@ -44,7 +43,7 @@ class BuiltInAnp(Word):
     NO_EFFECT = "no_effect"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class RcclCopy:
     """Another librccl that a loader could take."""
 
@@ -52,7 +51,7 @@ class RcclCopy:
     origin: Annotated[str | None, Fact("LD_LIBRARY_PATH, ld.so.conf or torch (inside its wheel).")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Rccl:
     """The RCCL of the resolved root."""
 

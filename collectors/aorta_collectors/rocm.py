@@ -4,10 +4,9 @@ import posixpath
 from collections.abc import Iterator
 from typing import Annotated
 
-import attrs
-
 from aorta.collect import Answer, Context, parsed
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.rocm_roots import RocmRoots
@@ -29,7 +28,7 @@ DRIVER = "/sys/module/amdgpu"
 SEEN_THROUGH = (ReasonKind.EXPECTED, ReasonKind.UNPARSED, ReasonKind.ABSENT)
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class RocmCandidate:
     """One ROCm on this machine."""
 
@@ -43,7 +42,7 @@ class RocmCandidate:
     ] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Rocm:
     """The ROCm stack that this process would find, and where that was read."""
 
@@ -116,7 +115,7 @@ class Rocm:
     ] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Version:
     """One statement of the version."""
 

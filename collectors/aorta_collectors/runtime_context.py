@@ -2,10 +2,9 @@
 
 from typing import Annotated, Literal
 
-import attrs
-
 from aorta.collect import Context
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind
 from aorta.plugin import collector
 from aorta_collectors.providers.isolation_evidence import IsolationEvidence
@@ -19,7 +18,7 @@ _TYPES: dict[str, Literal["docker", "podman", "singularity"]] = {
 }
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class RuntimeContext:
     """What kind of place the interpreter runs in."""
 

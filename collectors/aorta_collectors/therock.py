@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-import attrs
-
 from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
 from aorta.plugin import collector
 from aorta_collectors.providers.rocm_roots import RocmRoots
@@ -23,7 +22,7 @@ class ManifestStatus(Word):
     UNKNOWN = "unknown"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class TheRock:
     """The manifest of a TheRock build; all but the status is null for other kinds of ROCm."""
 

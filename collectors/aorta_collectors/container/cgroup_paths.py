@@ -7,7 +7,7 @@ payload of a container can be.
 
 import re
 
-import attrs
+from aorta.model.frozen import evolve, frozen
 
 KUBERNETES = "kubernetes"
 
@@ -27,7 +27,7 @@ _KUBEPODS = re.compile(r"(?:^|-)kubepods")
 _NSPAWN = re.compile(r"machine-.{1,200}\.scope|systemd-nspawn@.{1,200}\.service")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class CgroupPlace:
     """The innermost container that a cgroup path shows; ``runtime`` is None where nothing names it."""
 
@@ -62,10 +62,10 @@ def _place(path: str) -> CgroupPlace | None:
     found = CgroupPlace(path=path)
     for before, segment, after in zip(segments, segments[1:], segments[2:], strict=False):
         if _KUBEPODS.search(segment):
-            found = attrs.evolve(found, orchestrator=KUBERNETES)
+            found = evolve(found, orchestrator=KUBERNETES)
         container = _container(before, segment, after)
         if container is not None:
-            found = attrs.evolve(found, runtime=container[0], container_id=container[1])
+            found = evolve(found, runtime=container[0], container_id=container[1])
     return found if any(found.weight) else None
 
 

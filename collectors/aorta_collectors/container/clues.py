@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from aorta.collect import Answer, Context
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.container.cgroup_paths import KUBERNETES, container_of
 from aorta_collectors.container.root_mount import RootKind
@@ -29,7 +28,7 @@ class Trust(enum.Enum):
     NEVER = frozenset[RootKind]()
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Clue:
     """One sign. ``rank`` orders the names of runtimes, the lowest wins; ``trust`` NEVER only informs."""
 

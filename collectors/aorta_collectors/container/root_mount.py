@@ -8,9 +8,8 @@ import enum
 import re
 from collections.abc import Iterator, Sequence
 
-import attrs
-
 from aorta.collect import Mount
+from aorta.model.frozen import frozen
 from aorta_collectors.container.cgroup_paths import KUBERNETES
 
 #: Runtime of ``/containers/storage``: podman, buildah and CRI-O share it.
@@ -70,7 +69,7 @@ class RootKind(enum.Enum):
     UNKNOWN = "unknown"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Root:
     """The judgement on the mount at ``/``. ``shown`` is a text for the reader."""
 
@@ -138,7 +137,7 @@ def stacked_cgroup(mounts: Sequence[Mount]) -> str | None:
     return None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class LaidFile:
     """A mount that a runtime lays into a container. ``container_id`` is None where it is not the own."""
 

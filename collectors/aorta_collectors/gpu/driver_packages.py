@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
-import attrs
-
 from aorta.collect import CommandAnswer
+from aorta.model.frozen import frozen
 
 FAMILIES = ("amdgpu-dkms", "amdgpu-kmod")
 KMOD_GLOB = "kmod-*amdgpu*"
@@ -27,7 +26,7 @@ _DKMS_OLD = re.compile(
 _NOTE = re.compile(r"\(([^()]{1,160})\)")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Package:
     """One installed driver package. ``state`` is dpkg's abbreviation, null where it was not told."""
 
@@ -109,7 +108,7 @@ def _for_kernel(name: str, release: str) -> bool:
     return release.replace("-", "_") in name.replace("-", "_")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class DkmsRow:
     """One line of ``dkms status``; kernel and arch are null before a build."""
 

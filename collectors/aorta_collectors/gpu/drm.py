@@ -2,9 +2,8 @@
 
 import re
 
-import attrs
-
 from aorta.collect import Context
+from aorta.model.frozen import frozen
 from aorta_collectors.gpu.numbers import parse_hex
 
 CLASS = "/sys/class/drm"
@@ -13,7 +12,7 @@ _NODE = re.compile(r"(card|renderD)[0-9]{1,5}")
 _PARTITION = re.compile(r"amdgpu_xcp[._][0-9]+")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class DrmNode:
     """A card or render node. ``device`` is the name of its device: a PCI address or a partition."""
 

@@ -1,8 +1,7 @@
 """Signs of an AMD GPU other than KFD's own list: device nodes, PCI, a scheduler's grant."""
 
-import attrs
-
 from aorta.collect import Answer, Context
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.gpu.drm import AMD, read_nodes
 from aorta_collectors.gpu.numbers import parse_hex
@@ -22,7 +21,7 @@ SCHEDULER_VARIABLES = ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE"
 _NONE_GRANTED = ("", "0", "(null)", "N/A")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class PciGpu:
     """A PCI function of a display or accelerator class. ``driver`` is null when none is bound."""
 
@@ -32,7 +31,7 @@ class PciGpu:
     driver: str | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Evidence:
     """What speaks for an AMD GPU. ``sysfs`` tells whether sysfs can be seen at all.
 

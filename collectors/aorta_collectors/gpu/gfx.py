@@ -5,13 +5,15 @@ from collections.abc import Iterator
 
 import attrs
 
+from aorta.model.frozen import frozen
+
 _TARGET = re.compile(r"(gfx(?:[1-9][0-9]?[0-9a-f]{2}|[1-9][0-9]?(?:-[0-9]{1,2})?-generic))((?::[a-z]+[+-])*)")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _HEX_DIGIT_LIMIT = 16
 _LARGEST = 999_999
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Target:
     """One target as a tool prints it, e.g. ``gfx942:sramecc+:xnack-``; ``features`` maps sramecc to ``+``."""
 

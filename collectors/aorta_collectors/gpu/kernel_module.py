@@ -3,9 +3,8 @@
 import re
 from typing import Any
 
-import attrs
-
 from aorta.collect import Answer, CommandAnswer, Context, parsed
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 
 PARAMETER_LIMIT = 400
@@ -31,7 +30,7 @@ def srcversion(text: str) -> str:
     return word
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class ModuleFile:
     """What modinfo says of the file on disk."""
 
@@ -67,7 +66,7 @@ def parse_modinfo(text: str) -> ModuleFile:
     )
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Loaded:
     """The loaded module. ``loaded`` is None when sysfs cannot tell; values may be missing by kind."""
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import attrs
-
 from aorta.collect import Answer, CommandAnswer, Context
+from aorta.model.frozen import evolve
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.gpu import drm, rocminfo
 from aorta_collectors.gpu.evidence import PCI_DEVICES
@@ -35,7 +34,7 @@ def from_kfd(ctx: Context, topology: KfdTopology) -> tuple[Gpu, ...]:
         files = devices[own]
         mode, source = _mode(files, node, topology)
         gpus.append(
-            attrs.evolve(
+            evolve(
                 _base(node, names.get(node.number)),
                 bdf=bdf,
                 pci_device=own,

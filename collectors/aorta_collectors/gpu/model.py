@@ -2,12 +2,11 @@
 
 from typing import Annotated
 
-import attrs
-
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class PcieLink:
     """The PCIe link of one GPU, as the kernel writes it."""
 
@@ -17,7 +16,7 @@ class PcieLink:
     max_width: Annotated[int | None, Fact("Most lanes of the device.")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class RasCount:
     """Error counts of one block since the driver was loaded."""
 
@@ -26,7 +25,7 @@ class RasCount:
     deferred: Annotated[int | None, Fact("Deferred errors (de).", volatile=True)] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Gpu:
     """One GPU or partition of a GPU."""
 

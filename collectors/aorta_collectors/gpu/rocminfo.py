@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-import attrs
-
 from aorta.collect import CommandAnswer, Context
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.gpu.gfx import Target, parse_target, plain
 
@@ -41,7 +40,7 @@ FIXES = {
 }
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Agent:
     """One GPU agent. ``bdfid`` is bus, device and function without the domain; WSL2 prints none."""
 

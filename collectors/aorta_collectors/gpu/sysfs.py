@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import attrs
 
 from aorta.collect import Answer, Context, parsed
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.gpu.model import RasCount
 from aorta_collectors.gpu.numbers import hex_id, parse_hex
@@ -21,7 +22,7 @@ _MICROWATT = 1_000_000
 _BLOCK_LIMIT = 64
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class DeviceFiles:
     """What the driver's files say. A field that is null has an entry in ``missing``: field and answer."""
 

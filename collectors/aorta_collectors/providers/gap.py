@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import attrs
-
 from aorta.collect import Answer, Context
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Gap:
     """Why something could not be told; ``subject`` is the path, link or variable concerned."""
 

@@ -7,10 +7,9 @@ A container has a root file system of its own or a runtime that can be named. Mo
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
-import attrs
-
 from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
+from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.plugin import provider
 from aorta_collectors.container.cgroup_paths import KUBERNETES
@@ -36,7 +35,7 @@ _BARE = frozenset(("root-mount", "cgroup-mount", "proc-mount"))
 _WITH_ID = frozenset(("docker", "podman", "containerd", "cri-o", "buildah", "gvisor", "kata", UNKNOWN))
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Signal:
     """One sign of isolation that was looked for."""
 
@@ -46,7 +45,7 @@ class Signal:
     value: Annotated[str | None, Fact("What was seen there, or why it could not be read.")] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class IsolationEvidence:
     """The judgement on all signs. ``container`` and ``private_mounts`` are null when nothing tells.
 
@@ -79,7 +78,7 @@ def provide(ctx: Context) -> IsolationEvidence:
     namespace = _namespace_clue(own, pid1)
     found = [*_mount_clues(mounts, root), namespace, *clues(ctx), *_without_proc(ctx, mounts)]
     held = [clue for clue in found if clue.outcome == FIRED and root.kind in clue.trust.value]
-    evidence = attrs.evolve(
+    evidence = evolve(
         _judged(root, held),
         signals=tuple(
             Signal(name=clue.name, source=clue.source, outcome=clue.outcome, value=clue.value)
@@ -88,7 +87,7 @@ def provide(ctx: Context) -> IsolationEvidence:
         read=mounts.seen or own.ok or _any_read(found),
     )
     evidence = _with_private_mounts(evidence, namespace, root)
-    evidence = attrs.evolve(
+    evidence = evolve(
         evidence,
         container_gap=_container_gap(mounts) if evidence.container is None else None,
         private_mounts_gap=_private_gap(own, pid1) if evidence.private_mounts is None else None,
@@ -235,7 +234,7 @@ def _with_private_mounts(evidence: IsolationEvidence, namespace: Clue, root: Roo
         private = True
     elif namespace.outcome == NOT_FIRED:
         private = False
-    return attrs.evolve(evidence, private_mounts=private)
+    return evolve(evidence, private_mounts=private)
 
 
 def _container_gap(mounts: Mounts) -> Gap:
@@ -250,5 +249,5 @@ def _private_gap(own: Answer[Any], pid1: Answer[Any]) -> Gap:
     gap = Gap.of(pid1, PID1_NAMESPACE) if own.ok else Gap.of(own, SELF_NAMESPACE)
     if own.ok and gap.kind is ReasonKind.DENIED:
         # The ordinary state of every user on every machine: nothing that went wrong.
-        return attrs.evolve(gap, kind=ReasonKind.UNSUPPORTED)
+        return evolve(gap, kind=ReasonKind.UNSUPPORTED)
     return gap

@@ -5,6 +5,7 @@ import re
 import attrs
 
 from aorta.collect import Context
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta.plugin import provider
 from aorta_collectors.gpu.gfx import decode_target_version
@@ -15,7 +16,7 @@ NODE_LIMIT = 4096
 _PROPERTY = re.compile(r"(\w{1,64}) (\d{1,20})")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class KfdNode:
     """One node that could be read. ``name`` is KFD's (``ip discovery``), no product name."""
 
@@ -47,7 +48,7 @@ class KfdNode:
         return self.properties.get(key)
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Unread:
     """A node, or with number None the whole listing, that could not be read, and why."""
 
@@ -57,7 +58,7 @@ class Unread:
     detail: str
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class KfdTopology:
     """What KFD's topology shows to this process.
 

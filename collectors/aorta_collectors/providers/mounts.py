@@ -1,15 +1,14 @@
 """What is mounted, as this process sees it."""
 
-import attrs
-
 from aorta.collect import Context, Mount, parse_mountinfo
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta.plugin import provider
 
 MOUNTINFO = "/proc/self/mountinfo"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Mounts:
     """The mounts of ``/proc/self/mountinfo`` in its order; ``kind`` says why there are none."""
 

@@ -7,9 +7,8 @@ Variables never decide: schedulers and shells hand on those of another environme
 import posixpath
 from typing import Any
 
-import attrs
-
 from aorta.collect import Context, Module
+from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.plugin import provider
 from aorta_collectors.providers.gap import Gap
@@ -19,7 +18,7 @@ NAME_VARIABLE = "CONDA_DEFAULT_ENV"
 PREFIX_VARIABLE = "CONDA_PREFIX"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class PythonFacts:
     """What the interpreter says of itself, and what lies around it; nothing is imported.
 
@@ -74,24 +73,24 @@ def _placed(ctx: Context, facts: PythonFacts) -> PythonFacts:
     """Return the facts with the kind of environment and its names."""
     if facts.prefix is None or facts.base_prefix is None:
         gap = Gap(kind=ReasonKind.FAILED, subject="interpreter", detail="the interpreter told no prefix")
-        return attrs.evolve(facts, gap=gap)
+        return evolve(facts, gap=gap)
     meta = ctx.stat(posixpath.join(facts.base_prefix, "conda-meta"))
     conda_prefix = facts.base_prefix if meta.ok else None
     named, named_prefix = ctx.env(NAME_VARIABLE) or None, ctx.env(PREFIX_VARIABLE) or None
     if facts.prefix != facts.base_prefix:
         stale = named if conda_prefix is None or named_prefix not in (None, conda_prefix) else None
-        return attrs.evolve(
+        return evolve(
             facts, env=VENV, venv_path=facts.prefix, conda_prefix=conda_prefix, stale_conda=stale
         )
     if conda_prefix is not None:
         name = _conda_name(ctx, conda_prefix, named, named_prefix)
         stale = named if named not in (name, conda_prefix) else None
-        return attrs.evolve(
+        return evolve(
             facts, env=CONDA, conda_env_name=name, conda_prefix=conda_prefix, stale_conda=stale
         )
     if not meta.absent:
-        return attrs.evolve(facts, gap=Gap.of(meta, "conda-meta"), stale_conda=named)
-    return attrs.evolve(facts, env=SYSTEM, stale_conda=named)
+        return evolve(facts, gap=Gap.of(meta, "conda-meta"), stale_conda=named)
+    return evolve(facts, env=SYSTEM, stale_conda=named)
 
 
 def _conda_name(ctx: Context, prefix: str, named: str | None, named_prefix: str | None) -> str:

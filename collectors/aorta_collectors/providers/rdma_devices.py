@@ -1,15 +1,14 @@
 """The RDMA devices that the kernel lists."""
 
-import attrs
-
 from aorta.collect import Context
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.plugin import provider
 
 DIRECTORY = "/sys/class/infiniband"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class RdmaDevices:
     """Names under ``/sys/class/infiniband``, sorted; ``kind`` says why they could not be listed.
 

@@ -9,9 +9,8 @@ import posixpath
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from aorta.collect import Answer, Context
+from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import PARTIAL_KINDS, Coverage, ReasonKind
 from aorta.plugin import provider
 from aorta_collectors.tree.layout import (
@@ -33,7 +32,7 @@ CORE = "_rocm_sdk_core"
 PIP = "pip:rocm-sdk-core"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class RocmStack:
     """One ROCm on the machine. ``root`` is null where only pip metadata speaks of it.
 
@@ -46,7 +45,7 @@ class RocmStack:
     via: str
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Trouble:
     """Something that kept the search from seeing all; ``path`` is the place."""
 
@@ -55,7 +54,7 @@ class Trouble:
     text: str
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class RocmRoots:
     """The resolved ROCm roots.
 
@@ -261,7 +260,7 @@ class _Search:
     def _result(self, source: str, tree: Tree) -> RocmRoots:
         real = resolve(self.ctx, tree.root).value
         chosen = self.stacks.pop(real or tree.root, None)
-        first = [attrs.evolve(chosen, root=tree.root)] if chosen is not None else []
+        first = [evolve(chosen, root=tree.root)] if chosen is not None else []
         prefix = (self.ctx.observe("interpreter").value or {}).get("prefix")
         scripts = (posixpath.join(prefix, "bin"),) if tree.layout == "wheel" and prefix else ()
         self._cover(seen=chosen is not None)

@@ -2,9 +2,8 @@
 
 import re
 
-import attrs
-
 from aorta.collect import CommandAnswer
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Outcome, ReasonKind
 
 _REFUSALS = (
@@ -17,7 +16,7 @@ _REFUSALS = (
 _NOT_FOUND = re.compile(r"^sudo: (\S{1,200}): command not found", re.MULTILINE)
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Failure:
     """Why a command under sudo gave nothing. ``word`` is the class: password, tty, tool_error and more."""
 

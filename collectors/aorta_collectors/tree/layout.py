@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from aorta.collect import Answer, Context, parsed
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.tree.versions import parse_rocm_version
 
@@ -16,7 +15,7 @@ MARKER_LIMIT = 4096
 _FAMILY = re.compile(r"[^0-9A-Za-z]+")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Tree:
     """The parts of one tree, each tuple in the order of looking. ``lib_roots`` hold math libraries."""
 

@@ -5,10 +5,9 @@ import posixpath
 import re
 from typing import Annotated, Any, NoReturn
 
-import attrs
-
 from aorta.collect import Answer, Context, parsed
 from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 
 PLACE = "share/therock/therock_manifest.json"
@@ -17,7 +16,7 @@ SCALARS = ("the_rock_commit", "github_job", "github_run_id", "rocm_package_versi
 _PIN = re.compile(r"[0-9a-f]{40}")
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Submodule:
     """One source tree of the build."""
 
@@ -29,7 +28,7 @@ class Submodule:
     ] = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Manifest:
     """A parsed manifest. ``unpinned`` counts submodules whose pin is null, ``odd`` what could not be read."""
 

@@ -3,9 +3,8 @@
 import posixpath
 from collections.abc import Iterable, Iterator
 
-import attrs
-
 from aorta.collect import Answer, Context
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.tree.libraries import configured_dirs, search_path
 from aorta_collectors.tree.links import absolute
@@ -14,7 +13,7 @@ VARIABLE = "NCCL_NET_PLUGIN"
 BY_DEFAULT = "librccl-net.so"
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class NetPlugin:
     """What came of the search: ``mode`` is internal, external or unknown; ``trouble`` says why unknown."""
 

@@ -2,7 +2,7 @@
 
 import re
 
-import attrs
+from aorta.model.frozen import frozen
 
 _ROCM = re.compile(r"\d{1,4}(?:\.\d{1,9}){1,3}(?:[-+~._A-Za-z][0-9A-Za-z.+~_-]{0,80})?")
 _BUILD = re.compile(r"(\d{1,4}(?:\.\d{1,9}){1,3})-(\d{1,9}(?:[~.][0-9A-Za-z.~]{1,30})?)")
@@ -44,7 +44,7 @@ def release_numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in match[0].split(".")) if match else ()
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class TorchVersion:
     """The parts of ``torch.__version__``. All but ``base`` are null where the text does not name them.
 
