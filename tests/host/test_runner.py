@@ -130,9 +130,16 @@ def test_a_grandchild_that_keeps_the_output_open(host):
     assert gone(mark)
 
 
+def test_a_grandchild_in_a_session_of_its_own_ends_with_what_hangs(host):
+    mark = "31.4159264"
+    done = host.run(["sh", "-c", f"setsid sh -c 'sleep {mark} & wait' & wait"], timeout=0.5)
+    assert done.outcome is Outcome.TIMED_OUT
+    assert gone(mark)
+
+
 def test_a_grandchild_in_a_session_of_its_own_is_told(host):
     mark = "3.14159263"
-    escaped = host.run(["sh", "-c", f"setsid sleep {mark} & wait"], timeout=0.5)
+    escaped = host.run(["sh", "-c", f"setsid -f sleep {mark}; sleep 31"], timeout=0.5)
     assert escaped.outcome is Outcome.ABANDONED
     ended = host.run(["sh", "-c", f"setsid sleep {mark} & exit 0"], timeout=LONG_S)
     assert ended.outcome is Outcome.OK

@@ -35,6 +35,7 @@ class Probed:
     elapsed_s: float
     document: dict | None
     stderr: str
+    peak_mib: float
 
     def reasons(self, kind=None, section=None):
         """Return the reasons, only those of a kind or of a section where one is given."""
@@ -83,15 +84,24 @@ def probe(out, env, *options, limit_s=40.0, wrapper=()):
             stdout=subprocess.DEVNULL,
             stderr=errors,
         )
-        try:
-            code = process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            code = None
+        code, usage = _wait(process, started + limit_s)
         elapsed = time.monotonic() - started
-    if code is None:
-        process.kill()
     document = json.loads(out.read_text(encoding="utf-8")) if out.exists() else None
-    return Probed(code, elapsed, document, Path(f"{out}.err").read_text(encoding="utf-8"))
+    stderr = Path(f"{out}.err").read_text(encoding="utf-8")
+    return Probed(code, elapsed, document, stderr, usage.ru_maxrss / 1024 if usage else 0.0)
+
+
+def _wait(process, until):
+    """Return the exit code and what the process used; both None where it has to be given up."""
+    while True:
+        number, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if number:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode, usage
+        if time.monotonic() >= until:
+            process.kill()
+            return None, None
+        time.sleep(0.002)
 
 
 def side_by_side(functions):
