@@ -12,10 +12,9 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 
-import attrs
-
 from aorta.host.protocol import OUTPUT_LIMIT, Limit
 from aorta.host.slow import GRAVEYARD, interpreter, kill_group
+from aorta.model.frozen import frozen
 
 #: After the child ended, how long others may keep its output open before they are ended too.
 _GRACE_S = 0.2
@@ -67,7 +66,7 @@ class Stream:
         self.truncated = self.truncated or len(data) > room
 
 
-@attrs.frozen(kw_only=True)
+@frozen
 class Start:
     """What to start. ``indirect``: by an interpreter, so that this process never waits for exec."""
 
