@@ -35,7 +35,8 @@ def replacing(path: str) -> Iterator[IO[str]]:
         return
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
-    os.makedirs(folder, exist_ok=True)
+    if not os.path.isdir(folder):
+        os.makedirs(folder, exist_ok=True)
     temporary = _temporary(folder)
     try:
         # The kernel applies the umask, and default access rules of the directory.

@@ -46,7 +46,8 @@ def running(cli, environ, tools):
             text=True,
         )
         started.append(process)
-        wait_for(lambda: children_with(token))
+        wait_for(lambda: children_with(token) or process.poll() is not None)
+        assert process.poll() is None, process.communicate()
         return process
 
     yield start, lambda: children_with(token)
