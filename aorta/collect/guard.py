@@ -1,5 +1,6 @@
 """What an outside plugin changes of the process is put back, and said."""
 
+import contextlib
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -11,15 +12,16 @@ if TYPE_CHECKING:
 
 
 def guarded(function: "Callable[[Context], Any]", ctx: "Context") -> Any:
-    """Call a collector of an outside plugin; undo what it does to the working directory and environment.
+    """Call a collector of an outside plugin; undo what it does to the directory, environment and streams.
 
     The application goes on after the capture, and built-in sections are read beside. What cannot be
     put back (a signal handler, a loaded library) is not looked at.
     """
-    folder, variables = _folder(), dict(os.environ)
+    folder, variables, streams = _folder(), dict(os.environ), _copies()
     try:
         return function(ctx)
     finally:
+        _reopen(ctx, streams)
         _restore(ctx, folder, variables)
 
 
@@ -28,6 +30,26 @@ def _folder() -> str | None:
         return os.getcwd()
     except OSError:
         return None
+
+
+def _copies() -> dict[int, int]:
+    """Return a copy of each standard descriptor that is open."""
+    copies = {}
+    for number in range(3):
+        with contextlib.suppress(OSError):
+            copies[number] = os.dup(number)
+    return copies
+
+
+def _reopen(ctx: "Context", streams: dict[int, int]) -> None:
+    """Open standard descriptors again that were closed: the next file opened would take their place."""
+    for number, copy in streams.items():
+        try:
+            os.fstat(number)
+        except OSError:
+            os.dup2(copy, number)
+            ctx.note(ReasonKind.FAILED, "", f"while it ran, descriptor {number} was closed; it was put back")
+        os.close(copy)
 
 
 def _restore(ctx: "Context", folder: str | None, variables: dict[str, str]) -> None:

@@ -109,8 +109,7 @@ class Dumper:
         if shape.cls is None or not isinstance(value, shape.cls):
             return self._wrong(value, shape.cls.__name__ if shape.cls else "?", path, shape)
         return {
-            name: self.dump(getattr(value, name), member, _below(path, name))
-            for name, member in shape.fields
+            name: self.dump(getattr(value, name), member, _below(path, name)) for name, member in shape.fields
         }
 
     def _any(self, value: Any, shape: Shape, path: str) -> Any:  # noqa: ARG002 - one of the kinds
@@ -162,7 +161,9 @@ class Dumper:
 
     def _text(self, value: str, path: str) -> str | None:
         if len(value) > TEXT_LIMIT:
-            self._tell(ReasonKind.UNPARSED, path, f"a text of {len(value)} characters, the most is {TEXT_LIMIT}")
+            self._tell(
+                ReasonKind.UNPARSED, path, f"a text of {len(value)} characters, the most is {TEXT_LIMIT}"
+            )
             return None
         try:
             value.encode("utf-8")

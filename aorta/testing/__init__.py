@@ -93,7 +93,9 @@ def _run(
     sections: tuple[str, ...] | None,
 ) -> Collected:
     if sections is not None and name not in registry.collectors:
-        failures = "; ".join(f"{plugin.name}: {plugin.detail}" for plugin in registry.plugins if plugin.detail)
+        failures = "; ".join(
+            f"{plugin.name}: {plugin.detail}" for plugin in registry.plugins if plugin.detail
+        )
         raise LookupError(f"no section {name!r}" + (f" ({failures})" if failures else ""))
     wishes = Request(detail=Detail(detail), expect=frozenset(expect), sections=sections, **request)
     run = Orchestrator(registry, host, wishes)

@@ -85,7 +85,9 @@ def run(tmp_path, first):
     target = tmp_path / "env.json"
     paths = [str(ROOT), str(ROOT / "collectors"), str(tmp_path / "site")]
     program = tmp_path / "program.py"
-    program.write_text(textwrap.dedent(PROGRAM.format(first=first.format(site=paths[2]), paths=paths, target=str(target))))
+    program.write_text(
+        textwrap.dedent(PROGRAM.format(first=first.format(site=paths[2]), paths=paths, target=str(target)))
+    )
     done = subprocess.run(
         [sys.executable, str(program)], capture_output=True, text=True, cwd=tmp_path, timeout=55, check=False
     )
@@ -94,7 +96,17 @@ def run(tmp_path, first):
     return json.loads(done.stdout)
 
 
-OURS = {"aorta", "aorta_collectors", "attr", "attrs", "pluggy", "packaging", "elftools", "exceptiongroup", "typing_extensions"}
+OURS = {
+    "aorta",
+    "aorta_collectors",
+    "attr",
+    "attrs",
+    "pluggy",
+    "packaging",
+    "elftools",
+    "exceptiongroup",
+    "typing_extensions",
+}
 
 
 def test_nothing_of_the_program_changes(tmp_path):

@@ -32,7 +32,9 @@ capture_to("env.json", registry=discover([collect], outside=False), sections=["a
 def test_bytes_of_two_encodings(tmp_path):
     tool = tmp_path / "lscpu"
     # UTF-8, then a lone byte of Latin-1
-    tool.write_bytes(b"#!/bin/sh\nprintf '\\115\\157\\144\\145\\154\\154\\156\\141\\155\\145: Ger\\303\\244t\\344'\n")
+    tool.write_bytes(
+        b"#!/bin/sh\nprintf '\\115\\157\\144\\145\\154\\154\\156\\141\\155\\145: Ger\\303\\244t\\344'\n"
+    )
     tool.chmod(0o755)
     environ = {
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
@@ -43,7 +45,12 @@ def test_bytes_of_two_encodings(tmp_path):
         "PYTHONCOERCECLOCALE": "0",
     }
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environ, capture_output=True, timeout=50, check=False
+        [sys.executable, "-c", PROGRAM],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        timeout=50,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
     made = json.loads((tmp_path / "env.json").read_bytes().decode("utf-8"))

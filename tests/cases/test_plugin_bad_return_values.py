@@ -1,6 +1,6 @@
 """An outside plugin returns what JSON cannot hold, or misbehaves: it costs its own section at most."""
 
-import datetime
+import datetime as dt
 import json
 import math
 import os
@@ -48,7 +48,11 @@ def document(function, tmp_path, model=ANY):
 
 
 def sections(made):
-    return {name: value for name, value in made.items() if name not in ("captured_at", "partial", "partial_reasons", "collection", "extensions")}
+    return {
+        name: value
+        for name, value in made.items()
+        if name not in ("captured_at", "partial", "partial_reasons", "collection", "extensions")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +68,7 @@ def loop():
 
 VALUES = {
     "null": (lambda: None, None, None),
-    "list": (lambda: [], [], None),
+    "list": (list, [], None),
     "text": (lambda: "text", "text", None),
     "int-key": (lambda: {1: "int key"}, {}, "expected str as a key, got int"),
     "bytes": (lambda: {"a": b"\xff"}, {"a": None}, "bytes is not JSON"),
@@ -72,7 +76,11 @@ VALUES = {
     "nan": (lambda: {"a": math.nan}, {"a": None}, "nan is not a JSON number"),
     "infinity": (lambda: {"a": math.inf}, {"a": None}, "inf is not a JSON number"),
     "path": (lambda: {"a": pathlib.Path("/x")}, {"a": None}, "PosixPath is not JSON"),
-    "datetime": (lambda: {"a": datetime.datetime(2026, 1, 1)}, {"a": None}, "datetime is not JSON"),
+    "datetime": (
+        lambda: {"a": dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc)},
+        {"a": None},
+        "datetime is not JSON",
+    ),
     "surrogate": (lambda: {"a": "x\udcff"}, {"a": "x\\xff"}, "bytes that are not UTF-8"),
     "huge": (lambda: {"a": 10**400}, {"a": None}, "a number of more than 64 bits"),
     "long": (lambda: "x" * (100 << 20), None, "a text of 104857600 characters"),
@@ -184,12 +192,20 @@ def captured(tmp_path, at_import="", at_run="pass"):
     paths = os.pathsep.join([str(ROOT), str(ROOT / "collectors"), str(tmp_path)])
     environ = {**os.environ, "PYTHONPATH": paths, "AORTA_PLUGINS": "acme_bad"}
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=50, check=False
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
     )
     return done, tmp_path / "env.json"
 
 
-@pytest.mark.parametrize("statement", ["raise ValueError('x')", "sys.exit(0)", "class B(BaseException): pass\nraise B"])
+@pytest.mark.parametrize(
+    "statement", ["raise ValueError('x')", "sys.exit(0)", "class B(BaseException): pass\nraise B"]
+)
 def test_at_import(statement, tmp_path):
     done, target = captured(tmp_path, at_import=statement)
     assert (done.returncode, done.stdout) == (0, "the application goes on\n"), done.stderr

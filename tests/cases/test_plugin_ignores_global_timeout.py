@@ -57,7 +57,12 @@ def captured(tmp_path, body):
     # Files, not pipes: a child that the plugin started by itself would hold a pipe open.
     with open(tmp_path / "out", "w+") as out, open(tmp_path / "err", "w+") as err:
         process = subprocess.Popen(
-            [sys.executable, "-c", program], cwd=tmp_path, env=environ, stdout=out, stderr=err, start_new_session=True
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env=environ,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
         )
     try:
         code = process.wait(timeout=45)

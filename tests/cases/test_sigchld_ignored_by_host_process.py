@@ -41,7 +41,12 @@ def captured(tmp_path, script, setup):
     paths = os.pathsep.join([str(ROOT), str(ROOT / "collectors")])
     environ = {**os.environ, "PYTHONPATH": paths, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(setup=setup)], env=environ, capture_output=True, text=True, timeout=50, check=False
+        [sys.executable, "-c", PROGRAM.format(setup=setup)],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -70,6 +75,10 @@ def test_a_success_is_one(tmp_path):
 
 
 def test_ignored_since_before_the_interpreter_started(tmp_path):
-    document, _ = captured(tmp_path, "exit 3", "import os\nif signal.getsignal(signal.SIGCHLD) != signal.SIG_IGN:\n    signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, [sys.executable, '-c', sys.orig_argv[2]])")
+    document, _ = captured(
+        tmp_path,
+        "exit 3",
+        "import os\nif signal.getsignal(signal.SIGCHLD) != signal.SIG_IGN:\n    signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, [sys.executable, '-c', sys.orig_argv[2]])",
+    )
     assert document["extensions"]["acme.block"]["data"] is None
     assert document["partial"]

@@ -63,7 +63,12 @@ def test_kinds_of_errors(error, kind):
 
 
 def test_reading():
-    ctx = context(FakeHost({"/a": " x \n", "/blank": "\n", "/no": errno.EACCES, "/b": b"\xff", "/l": "1\n2"}, links={"/k": "/a"}))
+    ctx = context(
+        FakeHost(
+            {"/a": " x \n", "/blank": "\n", "/no": errno.EACCES, "/b": b"\xff", "/l": "1\n2"},
+            links={"/k": "/a"},
+        )
+    )
     assert ctx.read("/a", "a") == "x"
     assert ctx.read("/blank", "a") is None
     assert ctx.lines("/l", "a") == ["1", "2"]
@@ -144,10 +149,17 @@ def test_who_waits_for_another_reader_waits_its_own_time():
 
 
 def test_commands_answer_in_order():
-    ctx = context(FakeHost(commands={"a": "out\n", "b": {"exit": 3, "stderr": "bad\nworse\n"}, "c": {"exit": -11}}))
+    ctx = context(
+        FakeHost(commands={"a": "out\n", "b": {"exit": 3, "stderr": "bad\nworse\n"}, "c": {"exit": -11}})
+    )
     a, b, c, d = ctx.commands(["a"], ["b"], ["c"], ["d"])
     assert (a.ok, a.stdout, a.value.exit_code) == (True, "out\n", 0)
-    assert (b.kind.value, b.stdout, b.value.stderr, b.detail) == ("failed", "", "bad\nworse\n", "b: exit status 3: worse")
+    assert (b.kind.value, b.stdout, b.value.stderr, b.detail) == (
+        "failed",
+        "",
+        "bad\nworse\n",
+        "b: exit status 3: worse",
+    )
     assert (c.kind.value, c.detail) == ("failed", "c: ended by signal 11")
     assert (d.kind.value, d.detail, d.subject) == ("no_tool", "d is not on PATH", "d")
     assert [(r.argv, r.outcome.value, r.shared) for r in ctx.command_records] == [
@@ -165,11 +177,19 @@ def test_commands_answer_in_order():
     [
         (Completed(outcome=Outcome.NOT_FOUND), "no_tool", "t is not installed"),
         (Completed(outcome=Outcome.DENIED), "denied", "t may not be run"),
-        (Completed(outcome=Outcome.DENIED, detail="/t can not be executed"), "denied", "/t can not be executed"),
+        (
+            Completed(outcome=Outcome.DENIED, detail="/t can not be executed"),
+            "denied",
+            "/t can not be executed",
+        ),
         (Completed(outcome=Outcome.TIMED_OUT), "timed_out", "t -x: no end within 5 s"),
         (Completed(outcome=Outcome.TIMED_OUT, elapsed_s=1.02), "timed_out", "t -x: no end within 1.02 s"),
         (Completed(outcome=Outcome.ABANDONED, elapsed_s=9), "timed_out", "t -x: no end within 5 s"),
-        (Completed(outcome=Outcome.EXIT, exit_code=1, stdout="said here\n"), "failed", "t -x: exit status 1: said here"),
+        (
+            Completed(outcome=Outcome.EXIT, exit_code=1, stdout="said here\n"),
+            "failed",
+            "t -x: exit status 1: said here",
+        ),
     ],
 )
 def test_endings(done, kind, detail):
@@ -224,8 +244,18 @@ def test_secrets_of_a_command_line_are_written_nowhere():
 
 def test_notes_are_redacted_bounded_and_not_repeated():
     ctx = context()
-    ctx.note(ReasonKind.FAILED, "a", "https://me:pass@host/x said token=abcdefghijk", subject="https://me:pass@host")
-    ctx.note(ReasonKind.FAILED, "a", "https://me:pass@host/x said token=abcdefghijk", subject="https://me:pass@host")
+    ctx.note(
+        ReasonKind.FAILED,
+        "a",
+        "https://me:pass@host/x said token=abcdefghijk",
+        subject="https://me:pass@host",
+    )
+    ctx.note(
+        ReasonKind.FAILED,
+        "a",
+        "https://me:pass@host/x said token=abcdefghijk",
+        subject="https://me:pass@host",
+    )
     (reason,) = ctx.reasons
     assert "pass@" not in repr(reason)
     assert "abcdefghijk" not in repr(reason)

@@ -18,7 +18,7 @@ from aorta.model.fact import Fact
 from aorta.model.schema import document_schema
 from aorta.model.sections import ORDER, UNBUILT
 from aorta.model.snapshot import Collection
-from aorta.model.vocabulary import Coverage, Detail, Provenance, ReasonKind
+from aorta.model.vocabulary import PARTS, Coverage, Detail, Provenance, ReasonKind
 from aorta.plugin import collector
 from aorta.plugin.discovery import discover
 from aorta.testing import FakeHost
@@ -87,6 +87,7 @@ MISBEHAVING = {
     "type": lambda ctx: b"bytes",
     "recursion": lambda ctx: (f := lambda: f())(),
     "cover": lambda ctx: ctx.cover("gpu", "perhaps"),
+    "part": lambda ctx: ctx.cover("__class__", Coverage.SEEN),
     "kind": lambda ctx: ctx.note("mood", "", "x"),
     "need": lambda ctx: ctx.need(dict),
     "redacted": lambda ctx: ctx.redacted.update({1, None, "A"}),
@@ -180,20 +181,21 @@ def test_coverage(states, merged):
     functions = [section(f"cov.c{n}", covering(state)) for n, state in enumerate(states)]
     made = document(*functions, sections=tuple(f"cov.c{n}" for n in range(len(states))))
     assert made["collection"]["coverage"]["torch"] == merged
-    assert "moon" not in made["collection"]["coverage"]
+    assert tuple(made["collection"]["coverage"]) == PARTS
 
 
 def covering(state):
     def function(ctx):
         ctx.cover("torch", Coverage(state))
-        ctx.cover("moon", Coverage.SEEN)
 
     return function
 
 
 def test_expectations():
     made = document(expect=("torch", "gpu"))
-    told = [(one["section"], one["detail"]) for one in made["collection"]["reasons"] if one["kind"] == "expected"]
+    told = [
+        (one["section"], one["detail"]) for one in made["collection"]["reasons"] if one["kind"] == "expected"
+    ]
     assert told == [
         ("gpus", "expected by the caller (--expect gpu), and not seen"),
         ("pytorch_version", "expected by the caller (--expect torch), and not seen"),

@@ -100,7 +100,16 @@ def raising(error):
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("secret words"), SystemExit(0), Own(), KeyboardInterrupt(), RecursionError(), MemoryError(), GeneratorExit()]
+    "error",
+    [
+        ValueError("secret words"),
+        SystemExit(0),
+        Own(),
+        KeyboardInterrupt(),
+        RecursionError(),
+        MemoryError(),
+        GeneratorExit(),
+    ],
 )
 def test_what_is_raised_costs_one_section(error):
     run = ran(section("a", raising(error)), section("b", lambda ctx: "x"))
@@ -114,7 +123,10 @@ def test_what_is_raised_costs_one_section(error):
 
 
 def test_the_place_is_in_the_collector_file():
-    run = ran(section("a", lambda ctx: ctx.request.timeouts["nope"]), section("b", lambda ctx: __import__("json").loads("{")))
+    run = ran(
+        section("a", lambda ctx: ctx.request.timeouts["nope"]),
+        section("b", lambda ctx: __import__("json").loads("{")),
+    )
     for name in "ab":
         assert run.results[name].reasons[0].detail.rpartition(":")[0].endswith(__file__)
 
@@ -161,7 +173,9 @@ def test_a_provider_of_another_type_blocks_with_its_name():
 
 
 def test_needs_are_met_and_providers_leave_records():
-    run = ran(section("a", lambda ctx: ctx.need(Roots).root, needs=(Roots,)), making(lambda ctx: Roots(root="/r")))
+    run = ran(
+        section("a", lambda ctx: ctx.need(Roots).root, needs=(Roots,)), making(lambda ctx: Roots(root="/r"))
+    )
     assert run.results["a"].plain == "/r"
     assert run.results["Roots"].record.status is Status.OK
     assert run.results["Roots"].record.provenance == ()
@@ -187,7 +201,12 @@ def test_a_chain_of_blocked_names_each_what_it_needs():
         section("b", lambda ctx: "x", needs=(Model,)),
         section("c", lambda ctx: "x"),
     )
-    assert [run.results[name].record.status.value for name in ("Roots", "a", "b", "c")] == ["failed", "blocked", "blocked", "ok"]
+    assert [run.results[name].record.status.value for name in ("Roots", "a", "b", "c")] == [
+        "failed",
+        "blocked",
+        "blocked",
+        "ok",
+    ]
     assert run.results["b"].reasons[0].detail == "needs a, which is blocked"
     assert run.results["b"].reasons[0].kind is ReasonKind.BLOCKED
 
@@ -201,7 +220,11 @@ def test_a_section_past_its_deadline(release):
     begun = time.monotonic()
     line = hang.__code__.co_firstlineno + 1
     run = ran(
-        section("a", lambda ctx: (ctx.note(ReasonKind.DENIED, "x", "seen before"), hang(release))[1], timeout_s=0.2),
+        section(
+            "a",
+            lambda ctx: (ctx.note(ReasonKind.DENIED, "x", "seen before"), hang(release))[1],
+            timeout_s=0.2,
+        ),
         section("b", lambda ctx: "x"),
     )
     assert 0.2 <= time.monotonic() - begun < 2
@@ -217,7 +240,10 @@ def test_a_section_past_its_deadline(release):
 
 
 def test_a_late_answer_is_dropped(release):
-    run = ran(section("a", lambda ctx: hang(release), timeout_s=0.1), section("b", lambda ctx: time.sleep(0.5) or "x"))
+    run = ran(
+        section("a", lambda ctx: hang(release), timeout_s=0.1),
+        section("b", lambda ctx: time.sleep(0.5) or "x"),
+    )
     before = run.results["a"]
     release.set()
     (thread,) = [one for one in run._threads if one.name == "aorta a"]
@@ -270,7 +296,11 @@ def test_the_overall_deadline(release):
     assert time.monotonic() - begun < 2
     kinds = {name: result.reasons[-1].kind.value for name, result in run.results.items() if result.reasons}
     assert kinds == {"Roots": "budget", "a": "budget", "c": "timed_out"}
-    assert run.results["Roots"].reasons[0].detail.startswith(f"the capture had 0.3 s and Roots was at {__file__}:")
+    assert (
+        run.results["Roots"]
+        .reasons[0]
+        .detail.startswith(f"the capture had 0.3 s and Roots was at {__file__}:")
+    )
     assert run.results["a"].reasons[0].detail == "the capture's 0.3 s were over before it started"
     assert run.results["b"].plain == "x"
 
@@ -286,7 +316,9 @@ def test_no_time_at_all():
 def test_full_is_not_run_in_compact():
     calls = []
     functions = [
-        section("a", lambda ctx: calls.append(1) or Model(word="x", more="y", sure="z"), Model, detail=Detail.FULL),
+        section(
+            "a", lambda ctx: calls.append(1) or Model(word="x", more="y", sure="z"), Model, detail=Detail.FULL
+        ),
         section("b", lambda ctx: "x", needs=(Model,)),
     ]
     run = ran(*functions)
@@ -364,17 +396,24 @@ def test_a_section_that_cannot_get_a_thread(monkeypatch):
 
 def test_a_model_of_an_outside_class_that_breaks_while_written():
     class Text(str):
+        __slots__ = ()
+
         def __eq__(self, other):
             raise ValueError
 
         __hash__ = None
 
-    run = ran(section("a", lambda ctx: Text("x"), Annotated[Status | None, Fact("x")]), section("b", lambda ctx: "y"))
+    run = ran(
+        section("a", lambda ctx: Text("x"), Annotated[Status | None, Fact("x")]),
+        section("b", lambda ctx: "y"),
+    )
     assert run.results["a"].record.status is Status.FAILED
     assert run.results["b"].plain == "y"
 
 
-@pytest.mark.parametrize("misuse", [lambda ctx: ctx.note("mood", "", "x"), lambda ctx: ctx.cover("gpu", "maybe")])
+@pytest.mark.parametrize(
+    "misuse", [lambda ctx: ctx.note("mood", "", "x"), lambda ctx: ctx.cover("gpu", "maybe")]
+)
 def test_misuse_of_the_context_costs_one_section(misuse):
     run = ran(section("a", lambda ctx: misuse(ctx) or "x"), section("b", lambda ctx: "y"))
     assert run.results["a"].reasons[0].detail.startswith("ValueError at ")
@@ -407,9 +446,14 @@ def test_the_result_does_not_depend_on_the_order_of_ending():
         from aorta.collect.merge import merge
         from aorta.model.snapshot import Collection
 
-        run = ran(*[section(name, function(name)) for name in ("a", "b")], making(lambda ctx: ctx.note(ReasonKind.ABSENT, "", "r") or Roots()))
+        run = ran(
+            *[section(name, function(name)) for name in ("a", "b")],
+            making(lambda ctx: ctx.note(ReasonKind.ABSENT, "", "r") or Roots()),
+        )
         snapshot = merge(run, Collection())
-        return [reason.detail for reason in snapshot.collection.reasons if reason.section in ("a", "b", "Roots")]
+        return [
+            reason.detail for reason in snapshot.collection.reasons if reason.section in ("a", "b", "Roots")
+        ]
 
     assert reasons({"a": 0.2, "b": 0}) == reasons({"a": 0, "b": 0.2}) == ["a", "b", "r"]
 
@@ -417,3 +461,56 @@ def test_the_result_does_not_depend_on_the_order_of_ending():
 def test_slots():
     assert slots() == min(8, 4 * (os.cpu_count() or 1))
     assert sys.getswitchinterval() > 0
+
+
+def test_an_answer_that_comes_late_while_others_run(release):
+    def slow(ctx):
+        time.sleep(0.3)
+        release.set()
+        time.sleep(0.3)
+        return "x"
+
+    run = ran(section("a", lambda ctx: hang(release), timeout_s=0.1), section("b", slow))
+    assert (run.results["a"].plain, run.results["a"].record.status) == (None, Status.TIMED_OUT)
+    assert run.results["b"].plain == "x"
+
+
+def test_what_ended_just_before_the_deadline_counts(release):
+    """The deadline comes while the orchestrator is busy: what has ended by then is taken, the rest is cut."""
+
+    def moving(ctx):
+        time.sleep(0.2)
+        made.deadline = time.monotonic()
+        time.sleep(0.05)
+        return "a"
+
+    made = Orchestrator(
+        registry(
+            section("a", moving), section("b", lambda ctx: "b"), section("c", lambda ctx: hang(release))
+        ),
+        FakeHost(),
+        Request(),
+    )
+    assert made.running() == []
+    made.run()
+    assert (made.results["a"].plain, made.results["b"].plain) == ("a", "b")
+    assert made.results["c"].reasons[0].kind is ReasonKind.BUDGET
+
+
+def test_a_second_end_at_the_deadline_is_taken(release):
+    def first(ctx):
+        time.sleep(0.2)
+        return "a"
+
+    made = Orchestrator(registry(section("a", first), section("b", first)), FakeHost(), Request())
+    await_ = made._await
+
+    def late():
+        names = await_()
+        time.sleep(0.2)
+        made.deadline = time.monotonic()
+        return names
+
+    made._await = late
+    made.run()
+    assert (made.results["a"].plain, made.results["b"].plain) == ("a", "a")

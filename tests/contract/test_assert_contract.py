@@ -16,8 +16,7 @@ import pytest
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Detail, Provenance
 from aorta.plugin import collector, provider
-from aorta.testing import contract
-from aorta.testing import FakeHost, assert_contract, collect, provide, record, replay
+from aorta.testing import FakeHost, assert_contract, collect, contract, provide, record, replay
 
 TEXT = Annotated[str | None, Fact("A word.")]
 
@@ -61,7 +60,9 @@ def test_good_ones():
     assert_contract(section(lambda ctx: ctx.read("/x", "")))
     assert_contract(section(lambda ctx: "x"))
     assert_contract(section(lambda ctx: ctx.command(["x"]).stdout or None))
-    assert_contract(section(lambda ctx: Made(word=ctx.read("/x", "word"), parts=(Kit(),), table={"b": Kit()}), Made))
+    assert_contract(
+        section(lambda ctx: Made(word=ctx.read("/x", "word"), parts=(Kit(),), table={"b": Kit()}), Made)
+    )
     assert_contract("amdgpu_driver")
     assert_contract("RocmRoots")
 
@@ -79,7 +80,9 @@ def test_a_section_for_extended_only():
 
 def test_one_that_fails_on_an_empty_host():
     text = refused(section(lambda ctx: ctx.text("/x").value.strip()))
-    assert re.search(r"acme.word failed on an empty host: acme.word: AttributeError at .*test_assert_contract.py:\d+", text)
+    assert re.search(
+        r"acme.word failed on an empty host: acme.word: AttributeError at .*test_assert_contract.py:\d+", text
+    )
 
 
 def test_one_that_fails_when_denied():
@@ -87,7 +90,9 @@ def test_one_that_fails_when_denied():
         assert ctx.text("/x").absent
         return "x"
 
-    assert "acme.word failed on a host that denies everything: acme.word: AssertionError" in refused(section(function))
+    assert "acme.word failed on a host that denies everything: acme.word: AssertionError" in refused(
+        section(function)
+    )
 
 
 def test_one_that_fails_where_all_hangs(monkeypatch):
@@ -109,7 +114,9 @@ def test_another_type_of_value():
     assert "returned int, declared is str" in refused(section(lambda ctx: 3))
     assert "is no collector or provider" in refused("nowhere")
     broken = section(lambda ctx: "x", timeout_s=0)
-    assert re.search(r"acme.word is no collector or provider: .*:\d+: acme.word has the deadline 0", refused(broken))
+    assert re.search(
+        r"acme.word is no collector or provider: .*:\d+: acme.word has the deadline 0", refused(broken)
+    )
 
 
 def opened(ctx):
@@ -149,7 +156,6 @@ def test_a_late_import_of_the_standard_library_is_no_input():
 def test_one_that_hangs_by_itself():
     def function(ctx):
         time.sleep(0 if ctx.text("/x").kind != "timed_out" else 9)
-        return None
 
     # The host hangs longer than the section may take, so it is cut there whatever it does.
     assert_contract(section(function))
@@ -160,7 +166,9 @@ def test_a_provider_that_breaks():
         """A kit."""
         return "x"
 
-    assert "Kit failed on an empty host: Kit: returned str, declared is Kit" in refused(provider(model=Kit)(make))
+    assert "Kit failed on an empty host: Kit: returned str, declared is Kit" in refused(
+        provider(model=Kit)(make)
+    )
 
 
 def test_collect_and_provide():
@@ -186,3 +194,38 @@ def test_record_and_replay(tmp_path):
     host.close()
     assert first.value == "v out"
     assert collect(replay(path), function).value == "v out"
+
+
+def test_a_value_that_lost_its_form():
+    """What the orchestrator makes is checked once more, so that a defect of aorta's own is found too."""
+    spec = section(lambda ctx: Made(), Made).aorta_spec
+    whole = {"word": None, "parts": None, "table": {"a": {"word": None}}}
+    contract._check_form(spec, whole, "here")
+    for value, text in [
+        ({"parts": None, "table": {"a": {"word": None}}}, "acme.word.word is not there"),
+        ({**whole, "parts": [{}]}, r"acme.word.parts\[\].word is not there"),
+        ({**whole, "word": 3}, "acme.word.word: expected a text, got an integer"),
+        ({**whole, "word": float("nan")}, "is not strict JSON"),
+    ]:
+        with pytest.raises(AssertionError, match=text):
+            contract._check_form(spec, value, "here")
+
+
+def test_one_that_takes_no_notice_of_its_time(monkeypatch):
+    monkeypatch.setattr(contract, "MARGIN_S", -1.0)
+    assert "took 0." in refused(section(lambda ctx: ctx.read("/x", "")))
+
+
+def test_one_that_goes_on_although_an_answer_hangs(monkeypatch):
+    monkeypatch.setattr(contract.HangingHost, "_refuse", contract.DenyingHost._refuse)
+    monkeypatch.setattr(contract.HangingHost, "asked", True, raising=False)
+    made = contract.HangingHost.__init__
+
+    def asked(self):
+        made(self)
+        self.asked = True
+
+    monkeypatch.setattr(contract.HangingHost, "__init__", asked)
+    assert "is partial although an answer hangs: acme.word: /x: Permission denied" in refused(
+        section(lambda ctx: ctx.read("/x", ""))
+    )

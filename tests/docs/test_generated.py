@@ -19,7 +19,9 @@ def made():
 
 def test_the_page_is_fresh():
     module = made()
-    assert module.TARGET.read_text(encoding="utf-8") == module.text(), "stale; run: python scripts/make_docs.py"
+    assert module.TARGET.read_text(encoding="utf-8") == module.text(), (
+        "stale; run: python scripts/make_docs.py"
+    )
 
 
 def test_everything_declared_is_on_the_page():

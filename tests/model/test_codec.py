@@ -77,10 +77,13 @@ records = st.builds(
     provenance=st.lists(st.sampled_from(Provenance), max_size=2).map(tuple),
     scope=st.none() | st.sampled_from(Scope),
     commands=st.lists(
-        st.builds(CommandRecord, argv=st.lists(texts).map(tuple), outcome=st.sampled_from(Outcome)), max_size=2
+        st.builds(CommandRecord, argv=st.lists(texts).map(tuple), outcome=st.sampled_from(Outcome)),
+        max_size=2,
     ).map(tuple),
 )
-reasons = st.builds(Reason, section=texts, kind=st.sampled_from(ReasonKind), subject=st.none() | texts, detail=texts)
+reasons = st.builds(
+    Reason, section=texts, kind=st.sampled_from(ReasonKind), subject=st.none() | texts, detail=texts
+)
 collections = st.builds(
     Collection,
     collectors=st.dictionaries(texts, records, max_size=2),
@@ -195,7 +198,8 @@ def test_another_major_is_refused(version):
 
 
 @pytest.mark.parametrize(
-    "version", [None, 2, "", "2", "2.", ".0", "2.0.0", "2.x", "-2.0", "2.-1", "٢.0", "2.999999", "v2.0", " 2.0"]
+    "version",
+    [None, 2, "", "2", "2.", ".0", "2.0.0", "2.x", "-2.0", "2.-1", "٢.0", "2.999999", "v2.0", " 2.0"],
 )
 def test_no_version(version):
     with pytest.raises(DocumentError, match="not a snapshot of aorta"):
@@ -228,7 +232,19 @@ def test_the_envelope_is_checked(key, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "nul", "[1]", '"x"', "null", '{"a": NaN}', '{"a": Infinity}', '{"a": 1e999}', "{" * 100_000, "[" * 100_000, '{"a": %s}' % ("9" * 5000)],
+    [
+        "",
+        "nul",
+        "[1]",
+        '"x"',
+        "null",
+        '{"a": NaN}',
+        '{"a": Infinity}',
+        '{"a": 1e999}',
+        "{" * 100_000,
+        "[" * 100_000,
+        '{"a": %s}' % ("9" * 5000),
+    ],
 )
 def test_what_is_not_strict_json(text):
     with pytest.raises(DocumentError):
@@ -242,17 +258,29 @@ def test_a_document_that_nests_without_end():
 
 def test_partial_is_computed():
     def snapshot(*kinds):
-        return Snapshot(collection=Collection(reasons=tuple(Reason(section="s", kind=kind) for kind in kinds)))
+        return Snapshot(
+            collection=Collection(reasons=tuple(Reason(section="s", kind=kind) for kind in kinds))
+        )
 
-    assert not snapshot(ReasonKind.ABSENT, ReasonKind.NO_TOOL, ReasonKind.UNSUPPORTED, ReasonKind.NOT_REQUESTED).partial
+    assert not snapshot(
+        ReasonKind.ABSENT, ReasonKind.NO_TOOL, ReasonKind.UNSUPPORTED, ReasonKind.NOT_REQUESTED
+    ).partial
     assert snapshot(ReasonKind.ABSENT, ReasonKind.DENIED).partial
     assert snapshot(ReasonKind.ABSENT, ReasonKind.DENIED).partial_reasons == ["s: denied"]
-    for kind in set(ReasonKind) - {ReasonKind.ABSENT, ReasonKind.NO_TOOL, ReasonKind.UNSUPPORTED, ReasonKind.NOT_REQUESTED}:
+    for kind in set(ReasonKind) - {
+        ReasonKind.ABSENT,
+        ReasonKind.NO_TOOL,
+        ReasonKind.UNSUPPORTED,
+        ReasonKind.NOT_REQUESTED,
+    }:
         assert snapshot(kind).partial
 
 
 def test_the_text_of_a_reason():
-    assert Reason(section="s", field="a.b", kind=ReasonKind.DENIED, subject="/x", detail="no").text == "s.a.b: no (/x)"
+    assert (
+        Reason(section="s", field="a.b", kind=ReasonKind.DENIED, subject="/x", detail="no").text
+        == "s.a.b: no (/x)"
+    )
     assert Reason(section="s", kind=ReasonKind.DENIED, subject="/x", detail="/x: no").text == "s: /x: no"
 
 

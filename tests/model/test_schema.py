@@ -105,7 +105,11 @@ def test_an_outside_section_is_described():
     from aorta.model.fact import Fact
     from aorta.model.vocabulary import Provenance
 
-    @collector(section="acme.nic", model=Annotated[dict[str, int] | None, Fact("Ports.")], provenance=Provenance.PROCESS)
+    @collector(
+        section="acme.nic",
+        model=Annotated[dict[str, int] | None, Fact("Ports.")],
+        provenance=Provenance.PROCESS,
+    )
     def collect(ctx: Context):
         """Ports of the card."""
         return {"a": 1}
@@ -159,8 +163,11 @@ def theirs(node: dict[str, Any], defs: dict[str, Any]) -> Any:
 
 def nullable(node: dict[str, Any]) -> bool:
     kinds = node.get("type", [])
-    return "null" in kinds or None in node.get("enum", []) or {"type": "null"} in node.get("anyOf", []) or (
-        not kinds and "enum" not in node and "anyOf" not in node and "$ref" not in node
+    return (
+        "null" in kinds
+        or None in node.get("enum", [])
+        or {"type": "null"} in node.get("anyOf", [])
+        or (not kinds and "enum" not in node and "anyOf" not in node and "$ref" not in node)
     )
 
 

@@ -1,7 +1,6 @@
 """The four sources of plugins; a broken one costs itself and leaves a record."""
 
 import sys
-import textwrap
 
 import pytest
 
@@ -41,7 +40,9 @@ def site(tmp_path, monkeypatch):
 
 
 def write(folder, name, text=None, section=None):
-    (folder / f"{name}.py").write_text(text if text is not None else PLUGIN.format(section=section or f"{name}.word"))
+    (folder / f"{name}.py").write_text(
+        text if text is not None else PLUGIN.format(section=section or f"{name}.word")
+    )
 
 
 def install(folder, distribution, *, version="1.2", **points):
@@ -110,7 +111,12 @@ def test_an_entry_point(site):
     install(site, "acme-tools", version="3.4", acme="acme_e")
     registry = discover(variable="")
     found = record(registry, "acme")
-    assert (found.source, found.version, found.module, found.sections) == ("entry_point", "3.4", "acme_e", ("acme_e.word",))
+    assert (found.source, found.version, found.module, found.sections) == (
+        "entry_point",
+        "3.4",
+        "acme_e",
+        ("acme_e.word",),
+    )
     assert document(registry)["extensions"]["acme_e.word"]["data"] == "seen"
 
 
@@ -188,7 +194,9 @@ def test_ctrl_c_during_an_import(site):
 def test_no_section_blocks_but_its_keys_stay(monkeypatch):
     monkeypatch.setenv("AORTA_PLUGINS", "no:rccl")
     made = dump(capture(host=FakeHost()))
-    assert made["rccl"] == dict.fromkeys(discover(outside=False).collectors["rccl"].model.__attrs_attrs__ and made["rccl"])
+    assert made["rccl"] == dict.fromkeys(
+        discover(outside=False).collectors["rccl"].model.__attrs_attrs__ and made["rccl"]
+    )
     assert set(made["rccl"].values()) == {None}
     assert made["collection"]["collectors"]["rccl"]["status"] == "not_requested"
     (reason,) = [one for one in made["collection"]["reasons"] if one["section"] == "rccl"]
@@ -198,13 +206,16 @@ def test_no_section_blocks_but_its_keys_stay(monkeypatch):
     assert not made["partial"]
 
 
-TWO = PLUGIN.format(section="duo.one") + '''
+TWO = (
+    PLUGIN.format(section="duo.one")
+    + '''
 
 @collector(section="duo.two", model=Annotated[int | None, Fact("A number.")], provenance=Provenance.PROCESS)
 def another(ctx: Context) -> int:
     """A number."""
     return 2
 '''
+)
 
 
 def test_no_section_of_several(site):
@@ -253,7 +264,12 @@ def test_two_plugins_of_one_name(site):
 
 def test_a_function_imported_from_a_sibling_is_not_registered_twice(site):
     write(site, "sibling_a")
-    write(site, "sibling_b", "from sibling_a import collect as collect\n" + PLUGIN.format(section="b.word").replace("def collect(", "def mine("))
+    write(
+        site,
+        "sibling_b",
+        "from sibling_a import collect as collect\n"
+        + PLUGIN.format(section="b.word").replace("def collect(", "def mine("),
+    )
     registry = discover(["sibling_a", "sibling_b"], variable="")
     assert record(registry, "sibling_a").sections == ("sibling_a.word",)
     assert record(registry, "sibling_b").sections == ("b.word",)

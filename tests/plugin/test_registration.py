@@ -141,7 +141,12 @@ def test_a_good_one():
     assert made.plugins[0].status == "loaded"
     assert made.plugins[0].sections == ("vendor.good",)
     spec = made.collectors["vendor.good"]
-    assert (spec.summary, spec.timeout_s, spec.scope, spec.detail) == ("What it is.", 10.0, Scope.PROCESS, Detail.COMPACT)
+    assert (spec.summary, spec.timeout_s, spec.scope, spec.detail) == (
+        "What it is.",
+        10.0,
+        Scope.PROCESS,
+        Detail.COMPACT,
+    )
     assert made.providers["Another"].summary == "What it is."
 
 
@@ -304,7 +309,9 @@ def test_one_function_under_two_names_is_one():
 
 def test_a_cycle_names_all_of_it():
     text = failure(declared(needs=(Another,)), provided(Another, needs=(Good,)))
-    assert re.search(r"needs itself: (vendor.good -> Another -> vendor.good|Another -> vendor.good -> Another)", text)
+    assert re.search(
+        r"needs itself: (vendor.good -> Another -> vendor.good|Another -> vendor.good -> Another)", text
+    )
 
 
 def test_who_needs_what_was_left_out_is_left_out_too():
@@ -312,13 +319,19 @@ def test_who_needs_what_was_left_out_is_left_out_too():
     user = Plugin(f=declared(needs=(Another,)))
     fine = Plugin(f=declared(section="vendor.fine", model=Annotated[bool | None, Fact("x")]))
     made = registry(broken, user, fine)
-    assert {record.name: record.status for record in made.plugins} == {"p0": "failed", "p1": "failed", "p2": "loaded"}
+    assert {record.name: record.status for record in made.plugins} == {
+        "p0": "failed",
+        "p1": "failed",
+        "p2": "loaded",
+    }
     assert list(made.collectors) == ["vendor.fine"]
     assert made.graph() == {"vendor.fine": set()}
 
 
 def test_an_outside_plugin_in_a_cycle_with_a_built_in_one_is_at_fault():
-    builtin = Candidate(name="b", source="builtin", plugin=Plugin(f=declared(section="good", needs=(Another,))))
+    builtin = Candidate(
+        name="b", source="builtin", plugin=Plugin(f=declared(section="good", needs=(Another,)))
+    )
     outside = Candidate(name="o", source="argument", plugin=Plugin(f=provided(Another, needs=(Good,))))
     with pytest.raises(NeedError, match="good needs Another, which nothing makes"):
         Registry([builtin, outside])
@@ -339,7 +352,9 @@ def test_order():
         model = Annotated[bool | None, Fact("x")]
 
     functions = [declared(section=name, model=Boolean.model) for name in ("zz", "b", "yy", "a")]
-    candidates = [Candidate(name="p", source="builtin", plugin=Plugin(**{f"f{n}": f for n, f in enumerate(functions)}))]
+    candidates = [
+        Candidate(name="p", source="builtin", plugin=Plugin(**{f"f{n}": f for n, f in enumerate(functions)}))
+    ]
     assert list(Registry(candidates, order=("a", "b")).collectors) == ["a", "b", "zz", "yy"]
 
 
