@@ -1,7 +1,7 @@
 """``@frozen``: the frozen, keyword-only attrs class that everything here is made of.
 
 It is ``attrs.frozen(kw_only=True)`` with one equality, hash and text for all: a capture imports about a
-hundred of these classes, and writing out three methods for each would be a sixth of its time.
+hundred of these classes, and writing out three methods and slots for each would be a sixth of its time.
 Collectors may use either.
 """
 
@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(attrs.field,))
 def frozen(cls: type[T]) -> type[T]:
-    """Make a class a frozen, keyword-only attrs class with slots."""
-    made: type[Any] = attrs.frozen(kw_only=True, eq=False, repr=False)(cls)
+    """Make a class a frozen, keyword-only attrs class."""
+    made: type[Any] = attrs.frozen(kw_only=True, eq=False, repr=False, slots=False)(cls)
     made.__eq__ = _equal  # type: ignore[assignment]
     made.__hash__ = _hash  # type: ignore[assignment]
     if "__repr__" not in vars(made):
