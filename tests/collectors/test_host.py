@@ -48,6 +48,7 @@ FILES = {
     "/proc/self/status": "Name:\tpython\nCpus_allowed:\tff\nCpus_allowed_list:\t0-3\nMems_allowed_list:\t0-1\n",
     "/proc/cmdline": "BOOT_IMAGE=/vmlinuz root=UUID=1-2 amd_iommu=on iommu=pt numa_balancing=disable\n",
     "/proc/sys/kernel/numa_balancing": "0\n",
+    "/etc/machine-id": "0123456789abcdef0123456789abcdef\n",
     "/proc/sys/kernel/random/boot_id": "6a1f0c5e-0000-4000-8000-000000000001\n",
     "/etc/os-release": 'PRETTY_NAME="Ubuntu 22.04.4 LTS"\nVERSION_ID="22.04"\nID=ubuntu\nHOME_URL="https://x/"\n',
     "/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n",
@@ -135,6 +136,7 @@ def test_a_server():
             "address_space": {"soft": "unlimited", "hard": "unlimited"},
         },
         "boot_id": "6a1f0c5e-0000-4000-8000-000000000001",
+        "machine_digest": "3d6eec412a9ed64c",
     }
     assert result.reasons == ()
 
