@@ -11,7 +11,7 @@ from aorta.model.reason import Reason
 from aorta.model.sections import ORDER, UNBUILT
 from aorta.model.shape import empty
 from aorta.model.snapshot import Collection, Covered, Record, Snapshot
-from aorta.model.vocabulary import Coverage, Detail, ReasonKind, Status
+from aorta.model.vocabulary import PARTS, Coverage, Detail, ReasonKind, Status
 
 _RANK = {Coverage.ABSENT: 0, Coverage.UNKNOWN: 1, Coverage.SEEN: 2}
 _EXPECTED_IN = {"gpu": "gpus", "torch": "pytorch_version", "rdma": "nic_devices"}
@@ -134,7 +134,7 @@ def _coverage(run: Orchestrator) -> Covered:
         for part, state in result.coverage.items():
             if part not in merged or _RANK[state] > _RANK[merged[part]]:
                 merged[part] = state
-    return Covered(**{part: state for part, state in merged.items() if hasattr(Covered, part)})
+    return Covered(**{part: state for part, state in merged.items() if part in PARTS})
 
 
 def _expectations(run: Orchestrator, coverage: Covered) -> list[Reason]:
