@@ -31,22 +31,3 @@ def test_no_sign_at_all_is_null_with_a_reason():
     assert result.kinds() == ["absent"]
     denied = {"/proc/self/mountinfo": errno.EACCES, "/proc/self/cgroup": errno.EACCES}
     assert collect(FakeHost(denied), "container_detected").kinds() == ["denied"]
-
-
-def test_wsl2_is_no_container():
-    table = (
-        "68 1 8:32 / / rw,relatime - ext4 /dev/sdc rw\n"
-        "73 68 0:28 / /usr/lib/wsl/lib rw - overlay none rw,lowerdir=/gpu_lib_packaged\n"
-        "77 68 0:35 / /proc rw - proc proc rw\n"
-    )
-    host = FakeHost(
-        {
-            "/proc/self/mountinfo": table,
-            "/proc/self/cgroup": "0::/\n",
-            "/proc/sys/kernel/osrelease": "6.6.87.2-microsoft-standard-WSL2\n",
-        },
-        nodes={"/dev/dxg": "c"},
-        env={"WSL_DISTRO_NAME": "Ubuntu-24.04"},
-    )
-    assert collect(host, "container_detected").value is False
-    assert collect(host, "runtime_context").value["type"] == "baremetal"
