@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aorta.model.dump import Dumper
-from aorta.model.load import Loader
+from aorta.model.load import load
 from aorta.model.shape import shape_of
 from aorta.model.snapshot import SCHEMA_COMPAT, SCHEMA_VERSION, Collection, Snapshot
 
@@ -134,13 +134,11 @@ def _collection(value: Any, *, newer: bool) -> Collection:
 
 
 def _typed(value: Any, model: Any, name: str) -> Any:
-    loader = Loader()
     try:
-        typed = loader.load(value, shape_of(model), name)
+        typed, faults = load(value, model, name)
     except RecursionError:
         raise DocumentError(f"{name}: nested too deeply") from None
-    if loader.faults:
-        more = len(loader.faults) - SHOWN
-        told = "; ".join(loader.faults[:SHOWN])
-        raise DocumentError(told + (f"; and {more} more" if more > 0 else ""))
+    if faults:
+        more = len(faults) - SHOWN
+        raise DocumentError("; ".join(faults[:SHOWN]) + (f"; and {more} more" if more > 0 else ""))
     return typed

@@ -132,4 +132,6 @@ def _text(value: Any) -> str:
 def _kind(value: Any) -> str:
     if value is None:
         return "null"
-    return {dict: "an object", list: "a list", str: "a text", bool: "true or false"}.get(type(value), "a number")
+    return {dict: "an object", list: "a list", str: "a text", bool: "true or false"}.get(
+        type(value), "a number"
+    )

@@ -1,79 +1,128 @@
-"""From a JSON value to a typed value, strictly: the mirror of ``dump``.
+"""From JSON values to typed values, strictly: cattrs, with hooks that coerce nothing.
 
-Nothing is coerced: ``3`` is no text, ``"gfx942"`` is no list and a text is no object. Keys that are
-not declared are passed over (the document keeps them); declared ones that are missing are faults only
-where there is no default. Every fault names its place.
+cattrs alone turns ``3`` into ``"3"`` and ``"gfx942"`` into a list of letters. Keys that are not declared
+are passed over (the document keeps them). A member of a list or mapping that could not be written stands
+there as null. A capture has nothing to load, so cattrs is imported by ``load`` alone.
 """
 
-from typing import Any
+import functools
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from aorta.model.shape import Shape
+from aorta.model.shape import SCALARS, shape_of
+
+if TYPE_CHECKING:
+    import cattrs
 
 
-class Loader:
-    """Turns JSON values of a declared shape into typed values; ``faults`` collects what did not fit."""
+_WORDS: tuple[Any, ...] = (typing.Literal,)
+_LISTS: tuple[Any, ...] = (list, tuple, Sequence)
+_MAPS: tuple[Any, ...] = (dict, Mapping)
 
-    def __init__(self) -> None:
-        self.faults: list[str] = []
 
-    def load(self, value: Any, shape: Shape, path: str) -> Any:
-        """Return the typed value; None and a fault where the value is not as declared."""
-        if value is None:
-            return None if shape.nullable else self._wrong(value, shape, path)
-        return getattr(self, f"_{shape.kind}")(value, shape, path)
+def load(value: Any, declared: Any, name: str) -> tuple[Any, list[str]]:
+    """Return the typed value and what is not as declared, each fault with its place.
 
-    def _wrong(self, value: Any, shape: Shape, path: str) -> None:
-        self.faults.append(f"{path}: expected {_wanted(shape)}, got {_JSON.get(type(value), '?')}")
+    The value is None when there are faults. Raises RecursionError for a value nested too deeply.
+    """
+    import cattrs
 
-    def _scalar(self, value: Any, shape: Shape, path: str) -> Any:
-        if type(value) is shape.cls:
-            return value
-        if shape.cls is float and type(value) is int:
-            return float(value)
-        return self._wrong(value, shape, path)
+    try:
+        return _converter().structure(value, declared), []
+    except (cattrs.BaseValidationError, TypeError, ValueError) as error:
+        return None, cattrs.transform_error(error, path=name, format_exception=_told)
 
-    def _enum(self, value: Any, shape: Shape, path: str) -> Any:
-        if not isinstance(value, str) or value not in shape.values:
-            shown = repr(value)[:60]
-            self.faults.append(f"{path}: {shown} is none of {', '.join(shape.values)}")
-            return None
-        return shape.cls(value) if shape.cls is not None else value
 
-    def _list(self, value: Any, shape: Shape, path: str) -> Any:
-        if not isinstance(value, list) or shape.item is None:
-            return self._wrong(value, shape, path)
-        item = shape.item
-        return tuple(self._member(member, item, f"{path}[{n}]") for n, member in enumerate(value))
+@functools.cache
+def _converter() -> "cattrs.Converter":
+    import cattrs
 
-    def _map(self, value: Any, shape: Shape, path: str) -> Any:
-        if not isinstance(value, dict) or shape.item is None:
-            return self._wrong(value, shape, path)
-        item = shape.item
-        return {key: self._member(member, item, f"{path}.{key}") for key, member in value.items()}
+    converter = cattrs.Converter()
+    for scalar in SCALARS:
+        converter.register_structure_hook(scalar, _scalar)
+    converter.register_structure_hook_func(lambda kind: typing.get_origin(kind) in _WORDS, _word)
+    converter.register_structure_hook_func(_is_free, lambda value, _: value)
+    converter.register_structure_hook_func(
+        lambda kind: typing.get_origin(kind) in _LISTS,
+        lambda value, kind: _list(converter, value, kind),
+    )
+    converter.register_structure_hook_func(
+        lambda kind: typing.get_origin(kind) in _MAPS,
+        lambda value, kind: _map(converter, value, kind),
+    )
+    converter.register_structure_hook_factory(attrs.has, lambda kind: _object(converter, kind))
+    return converter
 
-    def _member(self, value: Any, item: Shape, path: str) -> Any:
-        """Load a member of a list or mapping; one that could not be written stands there as null."""
-        return None if value is None else self.load(value, item, path)
 
-    def _object(self, value: Any, shape: Shape, path: str) -> Any:
-        if not isinstance(value, dict) or shape.cls is None:
-            return self._wrong(value, shape, path)
-        before = len(self.faults)
-        known = {name: value[name] for name, _ in shape.fields if name in value}
-        given = {
-            name: self.load(known[name], member, f"{path}.{name}")
-            for name, member in shape.fields
-            if name in known
-        }
-        for field in attrs.fields(shape.cls):
-            if field.default is attrs.NOTHING and field.name not in given:
-                self.faults.append(f"{path}.{field.name} is missing")
-        return shape.cls(**given) if len(self.faults) == before else None
+def _object(converter: "cattrs.Converter", kind: type[Any]) -> Any:
+    from cattrs.gen import make_dict_structure_fn
 
-    def _any(self, value: Any, shape: Shape, path: str) -> Any:  # noqa: ARG002 - one of the kinds
+    structure: Any = make_dict_structure_fn(kind, converter)
+
+    def strictly(value: Any, declared: Any) -> Any:
+        if not isinstance(value, dict):
+            raise TypeError(f"expected an object, got {_name(value)}")
+        return structure(value, declared)
+
+    return strictly
+
+
+def _scalar(value: Any, kind: type[Any]) -> Any:
+    if kind not in SCALARS:
+        # cattrs takes the hook of ``str`` for an enum of words, which is one.
+        return _word(value, kind)
+    if type(value) is kind:
         return value
+    if kind is float and type(value) is int:
+        return float(value)
+    raise TypeError(f"expected {_JSON[kind]}, got {_name(value)}")
+
+
+def _word(value: Any, kind: Any) -> Any:
+    shape = shape_of(kind)
+    if not isinstance(value, str) or value not in shape.values:
+        raise ValueError(f"{repr(value)[:60]} is none of {', '.join(shape.values)}")
+    return shape.cls(value) if shape.cls is not None else value
+
+
+def _is_free(kind: Any) -> bool:
+    """Tell whether any JSON value will do: ``Any``, or a union of scalars."""
+    members = [member for member in typing.get_args(kind) if member is not type(None)]
+    union = typing.get_origin(kind) in (typing.Union, types.UnionType) and len(members) > 1
+    return kind is Any or kind is object or union
+
+
+def _list(converter: "cattrs.Converter", value: Any, kind: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise TypeError(f"expected a list, got {_name(value)}")
+    item = typing.get_args(kind)[0]
+    return tuple(_members(converter, dict(enumerate(value)), item, kind).values())
+
+
+def _map(converter: "cattrs.Converter", value: Any, kind: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"expected an object, got {_name(value)}")
+    return _members(converter, value, typing.get_args(kind)[1], kind)
+
+
+def _members(converter: "cattrs.Converter", value: Mapping[Any, Any], item: Any, kind: Any) -> dict[Any, Any]:
+    from cattrs.errors import IterableValidationError, IterableValidationNote
+
+    made, errors = {}, []
+    for key, member in value.items():
+        try:
+            made[key] = None if member is None else converter.structure(member, item)
+        except Exception as error:
+            note = IterableValidationNote(f"Structuring {kind} @ {key!r}", key, item)
+            error.__notes__ = [*getattr(error, "__notes__", []), note]  # type: ignore[attr-defined]
+            errors.append(error)
+    if errors:
+        raise IterableValidationError(f"While structuring {kind}", errors, kind)
+    return made
 
 
 _JSON = {
@@ -87,7 +136,9 @@ _JSON = {
 }
 
 
-def _wanted(shape: Shape) -> str:
-    if shape.kind == "scalar" and shape.cls is not None:
-        return _JSON[shape.cls]
-    return {"list": "a list", "map": "an object", "object": "an object"}.get(shape.kind, "one word")
+def _name(value: Any) -> str:
+    return _JSON.get(type(value), "something else")
+
+
+def _told(error: BaseException, _kind: Any) -> str:
+    return "is missing" if isinstance(error, KeyError) else str(error)

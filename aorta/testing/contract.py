@@ -19,7 +19,7 @@ from aorta.collect.result import Result
 from aorta.host.fake import FakeHost
 from aorta.host.protocol import Host
 from aorta.model.frozen import evolve
-from aorta.model.load import Loader
+from aorta.model.load import load
 from aorta.model.shape import Shape, empty, nothing
 from aorta.model.vocabulary import Detail, Status
 from aorta.plugin.declare import SPEC_ATTRIBUTE, CollectorSpec, ProviderSpec, Spec
@@ -128,10 +128,8 @@ def _check_form(spec: CollectorSpec, value: Any, where: str) -> None:
     except (TypeError, ValueError) as error:
         raise AssertionError(f"the value of {spec.name} {where} is not strict JSON: {error}") from None
     for form, told in ((value, where), (empty(spec.shape), "when it fails")):
-        loader = Loader()
-        if form is not None:
-            loader.load(form, spec.shape, spec.name)
-        lost = [*loader.faults, *_lost_keys(form, spec.shape, spec.name)]
+        faults = [] if form is None else load(form, spec.model, spec.name)[1]
+        lost = [*faults, *_lost_keys(form, spec.shape, spec.name)]
         if lost:
             raise AssertionError(f"the value of {spec.name} {told} is not as declared: {'; '.join(lost)}")
 

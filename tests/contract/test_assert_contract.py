@@ -204,7 +204,7 @@ def test_a_value_that_lost_its_form():
     for value, text in [
         ({"parts": None, "table": {"a": {"word": None}}}, "acme.word.word is not there"),
         ({**whole, "parts": [{}]}, r"acme.word.parts\[\].word is not there"),
-        ({**whole, "word": 3}, "acme.word.word: expected a text, got an integer"),
+        ({**whole, "word": 3}, "expected a text, got an integer @ acme.word.word"),
         ({**whole, "word": float("nan")}, "is not strict JSON"),
     ]:
         with pytest.raises(AssertionError, match=text):
