@@ -1,7 +1,7 @@
 """The command line. ``main`` is the entry point; every command is imported when it is called."""
 
-import gc
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Sequence

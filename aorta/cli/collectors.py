@@ -102,7 +102,13 @@ def _lines(listed: dict[str, list[dict[str, Any]]]) -> Iterable[str]:
     yield from _table(
         ("PLUGIN", "VERSION", "SOURCE", "STATUS", "DETAIL"),
         [
-            (one["name"], one["version"] or "-", one["source"], one["status"], " ".join(one["detail"].split()))
+            (
+                one["name"],
+                one["version"] or "-",
+                one["source"],
+                one["status"],
+                " ".join(one["detail"].split()),
+            )
             for one in listed["plugins"]
         ],
     )

@@ -1,12 +1,12 @@
 """Errors of the command line: one line each, and the exit status that tells them apart."""
 
 import contextlib
-import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
 import click
 
+from aorta.instrumentation.process import say
 from aorta.instrumentation.write import told
 
 
@@ -15,9 +15,9 @@ class Failure(click.ClickException):
 
     exit_code = 1
 
-    def show(self, file: IO[Any] | None = None) -> None:
+    def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 - click's signature
         """Print the one line."""
-        print(f"aorta: {' '.join(self.format_message().split())}", file=file or sys.stderr)
+        say(f"aorta: {self.format_message()}")
 
 
 class Misuse(Failure):

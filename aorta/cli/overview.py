@@ -10,10 +10,16 @@ UNKNOWN = "-"
 
 def overview(known: Document) -> Iterator[tuple[str, str]]:
     """Yield the rows, each a label and its text."""
-    yield "captured", _joined(known.text("captured_at"), f"schema {known.text('schema_version')}", _tool(known))
+    yield (
+        "captured",
+        _joined(known.text("captured_at"), f"schema {known.text('schema_version')}", _tool(known)),
+    )
     yield "host", _joined(known.text("host.machine"), _cpu(known), _memory(known))
-    yield "OS", _joined(
-        known.text("host.distribution.pretty_name"), _prefixed("glibc ", known.text("host.glibc_version"))
+    yield (
+        "OS",
+        _joined(
+            known.text("host.distribution.pretty_name"), _prefixed("glibc ", known.text("host.glibc_version"))
+        ),
     )
     yield "kernel", _joined(known.text("host.kernel_release"))
     yield "python", _joined(known.text("python_version"), _python_env(known))
@@ -22,8 +28,14 @@ def overview(known: Document) -> Iterator[tuple[str, str]]:
     yield "HIP", _joined(known.text("hip.version"), known.text("hip.platform"))
     yield "driver", _driver(known)
     yield "GPUs", _gpus(known)
-    yield "RCCL", _joined(known.text("rccl.version"), _prefixed("net plugin ", known.text("rccl.net_plugin_mode")))
-    yield "torch", _joined(known.text("pytorch_version"), _prefixed("HIP ", known.text("pytorch_build.hip_version")))
+    yield (
+        "RCCL",
+        _joined(known.text("rccl.version"), _prefixed("net plugin ", known.text("rccl.net_plugin_mode"))),
+    )
+    yield (
+        "torch",
+        _joined(known.text("pytorch_version"), _prefixed("HIP ", known.text("pytorch_build.hip_version"))),
+    )
     yield "launcher", _launcher(known)
     missing = [section for section, record in known.records() if record.get("status") == "not_requested"]
     if missing:
@@ -47,7 +59,9 @@ def _tool(known: Document) -> str:
 
 def _cpu(known: Document) -> str:
     cores = known.get("host.cpu.logical")
-    return _joined(known.text("host.cpu.model"), count_of(cores, "CPU") if isinstance(cores, int) else "").strip("-")
+    return _joined(
+        known.text("host.cpu.model"), count_of(cores, "CPU") if isinstance(cores, int) else ""
+    ).strip("-")
 
 
 def _memory(known: Document) -> str:
@@ -59,7 +73,11 @@ def _python_env(known: Document) -> str:
     kind = known.text("runtime_context.python_env")
     return " ".join(
         text
-        for text in (kind, known.text("runtime_context.venv_path"), known.text("runtime_context.conda_env_name"))
+        for text in (
+            kind,
+            known.text("runtime_context.venv_path"),
+            known.text("runtime_context.conda_env_name"),
+        )
         if text
     )
 
@@ -99,7 +117,8 @@ def _gpus(known: Document) -> str:
     gpus = known.get("gpus")
     if isinstance(gpus, list) and gpus:
         names = Counter(
-            " ".join(str(part) for part in (gpu.get("marketing_name"), gpu.get("gfx_target")) if part) or "GPU"
+            " ".join(str(part) for part in (gpu.get("marketing_name"), gpu.get("gfx_target")) if part)
+            or "GPU"
             for gpu in known.members("gpus")
         )
         return listed([f"{number} x {name}" for name, number in names.items()], 4)
@@ -114,5 +133,8 @@ def _launcher(known: Document) -> str:
     rank, size = known.text("launcher.rank"), known.text("launcher.world_size")
     place = f"rank {rank} of {size}" if rank and size else ""
     return _joined(
-        known.text("launcher.kind"), place, known.text("launcher.node"), _prefixed("job ", known.text("launcher.job_id"))
+        known.text("launcher.kind"),
+        place,
+        known.text("launcher.node"),
+        _prefixed("job ", known.text("launcher.job_id")),
     )

@@ -54,7 +54,9 @@ class Document:
         return [
             str(reason["subject"])
             for reason in self.members("collection.reasons")
-            if reason.get("section") == "collection" and reason.get("kind") == "timed_out" and reason.get("subject")
+            if reason.get("section") == "collection"
+            and reason.get("kind") == "timed_out"
+            and reason.get("subject")
         ]
 
     def partial_reasons(self) -> Iterator[tuple[str, str, str]]:

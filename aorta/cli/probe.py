@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from aorta.cli.errors import Failure, Misuse, printing
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import Tasks, tasks_of
 from aorta.instrumentation.notice import execution_notice
-from aorta.instrumentation.process import Stdout
+from aorta.instrumentation.process import Stdout, say
 from aorta.instrumentation.write import check_writable, told, write_atomically
 from aorta.model.vocabulary import EXPECTABLE, INVOCATIONS
 
@@ -76,9 +75,7 @@ COMPUTED = ("partial", "partial_reasons", "collection", "extensions")
     type=click.Choice(INVOCATIONS),
     help="What started this capture, as you claim.  [env: AORTA_PROBE_INVOCATION]",
 )
-@click.option(
-    "--every-rank", is_flag=True, help="Capture in every task, not only in the first of each node."
-)
+@click.option("--every-rank", is_flag=True, help="Capture in every task, not only in the first of each node.")
 @click.option("--force", is_flag=True, help="Replace the snapshot of another host.")
 @click.option("--replay", metavar="FILE", help="Look at a recording in place of this machine.")
 @capture_options
@@ -138,13 +135,13 @@ def _skip(tasks: Tasks) -> None:
     place = "rank" if tasks.local_rank is None else "local rank"
     number = tasks.rank if tasks.local_rank is None else tasks.local_rank
     text = f"aorta: rank {tasks.rank} of {tasks.size}: {place} {number} does not capture, 0 does"
-    print(f"{text} (--every-rank changes that)", file=sys.stderr)
+    say(f"{text} (--every-rank changes that)")
 
 
 def _run(asked: Mapping[str, Any], target: str | None, out: Stdout) -> int:
     document, env = _document(asked, target)
     for line in execution_notice(document, env):
-        print(f"aorta: {line}", file=sys.stderr)
+        say(f"aorta: {line}")
     _deliver(asked, target, document, out)
     return PARTIAL if asked["fail_on_partial"] and document["partial"] else 0
 
@@ -157,8 +154,9 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
     registry = discovered(asked["plugins"])
     sections = _flat(asked["sections"]) or None
     if asked["field"] is not None:
-        chosen = _sections_of_field(asked["field"], registry)
-        sections = sections or (chosen if target is None else None)
+        needed = _sections_of_field(asked["field"], registry)
+        _check_field(asked, sections, needed or ())
+        sections = sections or (needed if target is None else None)
     snapshot = captured(
         registry,
         host,
@@ -173,6 +171,13 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
         expect=_flat(asked["expect"]),
     )
     return dump(snapshot), host.env
+
+
+def _check_field(asked: Mapping[str, Any], sections: tuple[str, ...] | None, needed: tuple[str, ...]) -> None:
+    """Raise Misuse for a field of a section that is not to run."""
+    for section in needed:
+        if section in _flat(asked["without"]) or (sections is not None and section not in sections):
+            raise Misuse(f"--field {asked['field']}: the section {section} is not among those to run")
 
 
 def _host(replay: str | None) -> "Host":
@@ -227,7 +232,7 @@ def _deliver(asked: Mapping[str, Any], target: str | None, document: dict[str, A
         except OSError as error:
             raise Failure(told(error, target)) from None
         if asked["progress"] is not False:
-            print(_done(target, document), file=sys.stderr)
+            say(_done(target, document))
     with printing():
         if asked["field"] is not None:
             out.write(json.dumps(_field(document, asked["field"]), indent=2) + "\n")

@@ -1,7 +1,6 @@
 """``aorta env record``: a capture of which every access is kept."""
 
 import os
-import sys
 from typing import IO, Any
 
 import click
@@ -10,7 +9,7 @@ from aorta.cli.capturing import allows_sudo, capture_options, captured, discover
 from aorta.cli.errors import Failure, Misuse
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import tasks_of
-from aorta.instrumentation.process import Stdout
+from aorta.instrumentation.process import Stdout, say
 from aorta.instrumentation.write import check_writable, replacing, told
 
 
@@ -45,7 +44,7 @@ def record(file: str, **asked: Any) -> None:
     check_apart(file, tasks, every_rank=False)
     target = expand(file, tasks, os.environ)
     if not tasks.captures:
-        print(f"aorta: rank {tasks.rank} of {tasks.size} does not record", file=sys.stderr)
+        say(f"aorta: rank {tasks.rank} of {tasks.size} does not record")
         return
     with Stdout():
         try:
@@ -54,7 +53,7 @@ def record(file: str, **asked: Any) -> None:
         except OSError as error:
             raise Failure(told(error, target)) from None
     if asked["progress"] is not False:
-        print(f"wrote {target}: {accesses} accesses", file=sys.stderr)
+        say(f"wrote {target}: {accesses} accesses")
 
 
 def _recorded(target: str, asked: dict[str, Any]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from aorta.cli.errors import Failure, Misuse, printing
-from aorta.instrumentation.process import Stdout
+from aorta.instrumentation.process import Stdout, say
 from aorta.model.fieldpath import MissingFieldError, PathSyntaxError, look_up
 
 
@@ -54,10 +54,10 @@ def load(file: str) -> dict[str, Any]:
         raise Failure(f"{file}: schema version {major}.{minor} was never in use")
     if major > ours:
         text = f"warning: {file} has schema version {major}.{minor}, newer than this aorta ({ours}.x)"
-        print(f"aorta: {text}: what it says may be misread", file=sys.stderr)
+        say(f"aorta: {text}: what it says may be misread")
     elif major < ours:
         text = f"note: {file} has schema version {major}.{minor}; it is shown as it is"
-        print(f"aorta: {text}", file=sys.stderr)
+        say(f"aorta: {text}")
     return document
 
 

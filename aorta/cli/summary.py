@@ -52,13 +52,14 @@ def _machine(known: Document) -> Iterator[str]:
     if known.get("amdgpu_driver.loaded_matches_disk") is False:
         loaded = known.text("amdgpu_driver.loaded_version") or known.text("amdgpu_driver.loaded_srcversion")
         disk = known.text("amdgpu_driver.module_version") or known.text("amdgpu_driver.module_srcversion")
-        yield f"the loaded amdgpu ({loaded or '?'}) is not the installed one ({disk or '?'}): not yet rebooted?"
+        names = f"the loaded amdgpu ({loaded or '?'}) is not the installed one ({disk or '?'})"
+        yield f"{names}: not yet rebooted?"
 
 
 def _settings(known: Document) -> Iterator[str]:
     override = known.text("env_vars.HSA_OVERRIDE_GFX_VERSION")
     if override:
-        yield f"HSA_OVERRIDE_GFX_VERSION={override}: the runtime is told another GPU target than the silicon has"
+        yield f"HSA_OVERRIDE_GFX_VERSION={override}: the runtime is told a GPU target in place of its own"
     preload = known.text("env_vars.LD_PRELOAD")
     if preload:
         yield f"LD_PRELOAD={preload}"

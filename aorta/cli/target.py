@@ -50,7 +50,7 @@ def check_apart(path: str, tasks: Tasks, *, every_rank: bool) -> None:
     used = set(_PLACEHOLDER.findall(path))
     if every_rank and "rank" not in used:
         raise Misuse(
-            f"--every-rank with {tasks.size} tasks needs {{rank}} in -o, e.g. -o env-{{rank}}.json; got {path}"
+            f"--every-rank with {tasks.size} tasks needs {{rank}} in -o, e.g. env-{{rank}}.json, not {path}"
         )
     if tasks.several_nodes and not used & {"host", "node", "rank"}:
         raise Misuse(

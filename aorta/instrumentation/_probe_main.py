@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from aorta.host.search_path import guard
-from aorta.instrumentation.process import Stdout, Stopped, leave, secure_streams, stop_on_signals
+from aorta.instrumentation.process import Stdout, Stopped, leave, say, secure_streams, stop_on_signals
 from aorta.model.vocabulary import INVOCATIONS
 
-USAGE = f"""\
-usage: python -m aorta.instrumentation._probe_main [--extended] [--execution-context {"|".join(INVOCATIONS)}] [OUT|-]
-"""
+USAGE = (
+    "usage: python -m aorta.instrumentation._probe_main"
+    f" [--extended] [--execution-context {'|'.join(INVOCATIONS)}] [OUT|-]"
+)
 
 #: As on the command line; AORTA_DEADLINE_S replaces it.
 DEADLINE_S = 120.0
@@ -43,12 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Capture and write as the arguments say; return the exit status."""
     if arguments in (["-h"], ["--help"]):
-        print(USAGE, end="")
+        with Stdout() as out:
+            out.write(f"{USAGE}\n")
         return 0
     try:
         wishes, target = parse(arguments)
     except UsageError as error:
-        print(USAGE, end="", file=sys.stderr)
+        say(USAGE)
         _say(str(error))
         return 2
     return _probe(target, wishes)
@@ -76,7 +78,9 @@ def parse(arguments: list[str]) -> tuple[dict[str, Any], str]:
         else:
             targets.append(word)
     if wishes.get("probe_invocation", INVOCATIONS[0]) not in INVOCATIONS:
-        raise UsageError(f"--execution-context is {wishes['probe_invocation']!r}: one of {', '.join(INVOCATIONS)}")
+        raise UsageError(
+            f"--execution-context is {wishes['probe_invocation']!r}: one of {', '.join(INVOCATIONS)}"
+        )
     if len(targets) > 1 or "" in targets:
         raise UsageError("one file at most, and not an empty name")
     return wishes, targets[0] if targets else "-"
@@ -123,7 +127,7 @@ def _probe(target: str, wishes: dict[str, Any]) -> int:
 
 
 def _say(text: str) -> None:
-    print(f"aorta: {text}", file=sys.stderr)
+    say(f"aorta: {text}")
 
 
 if __name__ == "__main__":

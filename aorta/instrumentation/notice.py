@@ -9,6 +9,17 @@ from typing import Any
 #: Set by those who start a container or a remote worker; either one says that isolation was meant.
 IMAGE_VARIABLES = ("AORTA_RE_IMAGE", "AORTA_DOCKER_IMAGE")
 
+MILD = (
+    "note: buck2_run without a sign of isolation: this snapshot describes the client host. That is normal"
+    " for `buck2 run`; set AORTA_RE_IMAGE or AORTA_DOCKER_IMAGE where it is not meant."
+)
+LOUD = (
+    "WARNING: this snapshot claims to be taken inside a Buck action (buck2_action), but no sign of",
+    "WARNING: isolation was seen and neither AORTA_RE_IMAGE nor AORTA_DOCKER_IMAGE is set.",
+    "WARNING: It probably describes the CLIENT HOST and not the machine that the action runs on.",
+    "WARNING: Take it from inside the action, or use --execution-context buck2_run for the client.",
+)
+
 
 def execution_notice(document: Mapping[str, Any], env: Callable[[str], str | None]) -> list[str]:
     """Return the lines to print for a document: none, a mild notice, or a loud warning.
@@ -21,16 +32,8 @@ def execution_notice(document: Mapping[str, Any], env: Callable[[str], str | Non
     if any((env(name) or "").strip() for name in IMAGE_VARIABLES):
         return []
     if claimed == "buck2_run":
-        return [
-            "note: buck2_run without a sign of isolation: this snapshot describes the client host."
-            " That is normal for `buck2 run`; set AORTA_RE_IMAGE or AORTA_DOCKER_IMAGE where it is not meant."
-        ]
-    return [
-        "WARNING: this snapshot claims to be taken inside a Buck action (buck2_action), but no sign of",
-        "WARNING: isolation was seen and neither AORTA_RE_IMAGE nor AORTA_DOCKER_IMAGE is set.",
-        "WARNING: It probably describes the CLIENT HOST and not the machine that the action runs on.",
-        "WARNING: Take it from inside the action, or use --execution-context buck2_run for the client.",
-    ]
+        return [MILD]
+    return list(LOUD)
 
 
 def _isolated(document: Mapping[str, Any]) -> bool:

@@ -19,7 +19,7 @@ LAST_S = 3.0
 COMMANDS_S = 1.0
 
 
-class Stopped(KeyboardInterrupt):  # noqa: N818 - it is no error
+class Stopped(KeyboardInterrupt):
     """A signal asked the process to end; ``code`` is its exit status."""
 
     def __init__(self, number: int) -> None:
@@ -38,6 +38,9 @@ def secure_streams() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        # Else print() would take the standard output in its place.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - as long as the process
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -61,6 +64,14 @@ def _stop(number: int, _frame: Any) -> None:
 def _leave_late(code: int) -> None:
     time.sleep(LAST_S)
     os._exit(code)
+
+
+def say(text: str) -> None:
+    """Write one line to standard error; nobody reading it is no error."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(f"{' '.join(text.split())}\n")
+            sys.stderr.flush()
 
 
 def leave(code: int, *, at_once: bool = True) -> NoReturn:
@@ -115,7 +126,7 @@ class Stdout:
         self.closed = sys.stdout is None
         self.stream: IO[str] = sys.stdout
 
-    def __enter__(self) -> "Stdout":
+    def __enter__(self) -> "Stdout":  # noqa: PYI034 - Self is not in 3.10
         _flushed(sys.stdout)
         self.stream = open(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
         os.dup2(2, 1)

@@ -12,9 +12,13 @@ ROOT = Path(__file__).resolve().parents[2]
 LAUNCHERS = ("SLURM", "RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "OMPI", "PMI", "MPI_", "TORCHELASTIC", "AORTA")
 
 
-def clean_environ(**extra):
-    """Return the environment without anything of a launcher or of aorta."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
+def clean_environ(*, covered=True, **extra):
+    """Return the environment without anything of a launcher or of aorta.
+
+    A process under coverage writes a file of its own at its end: not where writing is limited.
+    """
+    dropped = LAUNCHERS if covered else (*LAUNCHERS, "COVERAGE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     search = [str(ROOT), str(ROOT / "collectors")]
     return {**kept, "PYTHONPATH": os.pathsep.join(search), **extra}
 
@@ -38,11 +42,11 @@ class Cli:
     def __init__(self, folder):
         self.folder = folder
 
-    def __call__(self, *words, env=None, module="aorta", stdin=None, **options):
+    def __call__(self, *words, env=None, module="aorta", stdin=None, covered=True, **options):
         done = subprocess.run(
             [sys.executable, "-W", "error", "-m", module, *map(str, words)],
             cwd=self.folder,
-            env=clean_environ(**(env or {})),
+            env=clean_environ(covered=covered, **(env or {})),
             input=stdin,
             stdout=options.pop("stdout", subprocess.PIPE),
             stderr=subprocess.PIPE,

@@ -143,7 +143,7 @@ def limited():
 
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(cli):
     (cli.folder / "env.json").write_text("old")
-    ran = cli.probe(*QUICK, preexec_fn=limited)
+    ran = cli.probe(*QUICK, preexec_fn=limited, covered=False)
     assert ran.code == 1
     assert ran.lines == ["aorta: cannot write env.json: File too large"]
     assert (cli.folder / "env.json").read_text() == "old"
@@ -311,3 +311,23 @@ def test_w25_a_reader_never_sees_half_a_file(cli, environ):
         writer.stderr.close()
     assert seen
     assert left(cli.folder) == ["env.json"]
+
+
+def test_nobody_at_standard_error_is_no_error(cli):
+    def close_error():
+        os.close(2)
+
+    ran = cli.probe(*QUICK, "-o", "x.json", preexec_fn=close_error)
+    assert (ran.code, ran.out) == (0, "")
+    assert json.loads((cli.folder / "x.json").read_text())["partial"] is False
+    ran = cli.probe("--bogus", preexec_fn=close_error)
+    assert (ran.code, ran.out) == (2, "")
+    ran = cli.probe("-o", "{user}", preexec_fn=close_error)
+    assert (ran.code, ran.out) == (2, "")
+
+
+@pytest.mark.parametrize("words", [["--section", "host"], ["--no-section", "rocm"]])
+def test_a_field_of_a_section_that_does_not_run(cli, words):
+    ran = cli.probe("--field", "rocm.version", *words)
+    assert (ran.code, ran.out, len(ran.lines)) == (2, "", 1)
+    assert "rocm" in ran.err
