@@ -25,7 +25,7 @@ from aorta.host.protocol import (
 )
 from aorta.model.frozen import frozen
 from aorta.model.reason import Reason
-from aorta.model.redact import redact
+from aorta.model.redact import redact, redact_argv
 from aorta.model.snapshot import CommandRecord, DigestCount
 from aorta.model.vocabulary import PARTS, Coverage, Detail, ReasonKind
 
@@ -244,7 +244,7 @@ class Context:
     def _record(self, line: Argv, done: Completed, *, shared: bool, as_root: bool) -> None:
         self.command_records.append(
             CommandRecord(
-                argv=tuple(redact(word) for word in shown(line)),
+                argv=redact_argv(shown(line)),
                 outcome=done.outcome,
                 exit_code=done.exit_code,
                 elapsed_s=round(done.elapsed_s, 4),

@@ -196,7 +196,8 @@ def _enumerated(
             and answer.value
             and answer.value.outcome is Outcome.EXIT
         ):
-            text = f"{text} (this host has no KFD)"
+            # The tool looks for what is positively not there; without a GPU that is no failure of it.
+            kind, text = ReasonKind.ABSENT, f"{text} (this host has no KFD)"
         ctx.note(kind, field, text, subject=ENUMERATOR[0])
         return None
     listed = tuple(target.base for target in parse_targets(answer.stdout))
