@@ -1,0 +1,197 @@
+"""What the pages show works: every line behind a prompt, every file, every block."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from aorta import __version__
+from tests.parts.doc_programs import environment
+from tests.parts.pages import PAGES, ROOT, blocks, inline, text_of
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    tomllib = None
+
+WRITE = "docs/write-a-collector.md"
+
+
+def lines_of(page):
+    return [command for block in blocks(page, "console") for command in block.commands]
+
+
+def shell(line, folder, env):
+    return subprocess.run(
+        ["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=50, check=False
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path
+
+
+@pytest.fixture
+def env(folder):
+    return environment(folder)
+
+
+def holds(folder, line, done):
+    """Check what a line of aorta left: the file it named, or the JSON it was asked to print."""
+    words = shlex.split(line, comments=True)
+    words = words[words.index("aorta") :]
+    named = words[words.index("-o") + 1] if "-o" in words else None
+    if words[2] in ("probe", "record") and named not in (None, "-"):
+        files = sorted(folder.glob(re.sub(r"\{\w+\}", "*", named)))
+        assert len(files) == (2 if "srun" in line else 1)
+        assert all(json.loads(file.read_text())["schema_version"] for file in files)
+    if named == "-" or "--field" in words:
+        json.loads(done.stdout)
+    elif words[2] in ("show", "collectors") or "--summary" in words:
+        assert done.stdout.strip()
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("page", [page for page in PAGES if lines_of(page)])
+def test_the_lines_run_as_they_stand(page, folder, env):
+    """In order and in one folder, as a reader types them; docker and srun are stand-ins."""
+    for block in blocks(page):
+        if block.title:
+            (folder / block.title).write_text(block.text)
+    ran = 0
+    for line in lines_of(page):
+        if line.startswith("make "):
+            continue
+        done = shell(line, folder, env)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        assert "Traceback" not in done.stderr, line
+        holds(folder, line, done)
+        ran += 1
+    assert ran or page == "README.md"
+
+
+def test_the_container_says_what_the_launcher_said(folder, env):
+    [line] = [line for line in lines_of("docs/env-probe.md") if line.startswith("docker ")]
+    done = shell(line.replace("-o -", "--json"), folder, env)
+    document = json.loads(done.stdout)
+    assert document["docker"] in (None, {**(document["docker"] or {}), "image": "IMAGE", "digest": "DIGEST"})
+    shown = shell(line.split("aorta ")[0] + "sh -c 'echo $AORTA_DOCKER_IMAGE'", folder, env)
+    assert shown.stdout == "IMAGE\n"
+
+
+def test_a_second_node_may_not_write_the_same_file(folder, env):
+    [line] = [line for line in lines_of("docs/env-probe.md") if line.startswith("srun ")]
+    done = shell(line.replace("{node}", "all"), folder, env)
+    assert done.returncode == 2
+    assert "{node}" in done.stderr
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/env-probe.md"])
+def test_the_python_blocks_run(page, folder, env):
+    [block] = blocks(page, "python")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", block.text],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((folder / "env.json").read_text())["schema_version"]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/env-probe.md"])
+def test_the_module_runs_without_the_command_lines_dependencies(page, folder, env):
+    [line] = [text for text in inline(page) if text.startswith("python -m aorta")]
+    blocker = "import sys\nfor name in ('click', 'rich', 'yaml'):\n    sys.modules[name] = None\n"
+    (folder / "sitecustomize.py").write_text(blocker)
+    words = line.replace("[", "").replace("]", "").replace("OUT|-", "env.json")
+    done = shell(words, folder, env)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((folder / "env.json").read_text())["schema_version"]
+    assert shell("aorta --version", folder, env).returncode != 0, "nothing was blocked"
+
+
+def test_the_collector_of_the_page_passes_its_tests(folder, env):
+    files = {block.title: block.text for block in blocks(WRITE) if block.title}
+    assert set(files) == {"site_burnin.py", "test_site_burnin.py"}
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(folder)]
+    done = subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, timeout=50, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert f"{files['test_site_burnin.py'].count('def test_')} passed" in done.stdout
+
+
+def test_the_collector_of_the_page_says_what_it_saw(folder, env):
+    """Its section is a section like others: seen in the document, named in the list."""
+    for block in blocks(WRITE):
+        if block.title:
+            (folder / block.title).write_text(block.text)
+    for line in lines_of(WRITE):
+        done = shell(line, folder, env)
+    assert json.loads(done.stdout) == {"passed": None, "date": None}
+    listed = shell("aorta env collectors --plugin site_burnin", folder, env).stdout
+    assert "site.burnin" in listed
+    assert "Whether this node passed the site's burn-in." in listed
+
+
+@pytest.mark.skipif(tomllib is None, reason="tomllib came with Python 3.11")
+def test_the_toml_block_is_an_entry_point():
+    [block] = blocks(WRITE, "toml")
+    points = tomllib.loads(block.text)["project"]["entry-points"]
+    assert points == {"aorta.collectors": {"burnin": "site_burnin"}}
+
+
+def test_no_block_escapes():
+    """A block of another kind, or a shell line without a prompt, would be run by nobody."""
+    for page in PAGES:
+        for block in blocks(page):
+            assert block.language in ("", "console", "python", "toml"), page
+            if block.language == "console":
+                assert block.commands == [line[2:] for line in block.text.splitlines()], page
+            if block.language == "":
+                assert not re.search(r"^\$ |\baorta env\b", block.text, re.MULTILINE), page
+        assert text_of(page).count("\n```") == 2 * len(blocks(page)), page
+
+
+def test_make_test_installs_and_runs_everything(tmp_path):
+    done = subprocess.run(
+        ["make", "-n", "test", f"VENV={tmp_path}/none"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "install -q -e '.[test]'" in done.stdout
+    assert done.stdout.index("tests/parts/system.py") < done.stdout.index("tests/run.py")
+
+
+@pytest.mark.timeout(300)
+def test_make_probe_on_a_fresh_checkout(tmp_path):
+    """The first line of the README, with nothing there before."""
+    copy = tmp_path / "aorta"
+    skipped = (".git", ".venv", "*.egg-info", "build", "dist", "__pycache__", ".*_cache", "env.json", "tests")
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*skipped))
+    assert "make probe" in lines_of("README.md")
+    env = {name: value for name, value in environment(tmp_path).items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        ["make", "probe", f"PYTHON={sys.executable}"],
+        cwd=copy,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads((copy / "env.json").read_text())
+    assert document["collection"]["detail"] == "full"
+    assert document["collection"]["tool"]["version"] == __version__
+    assert document["host"]["kernel_release"] in done.stdout
+    assert (copy / ".venv" / "bin" / "aorta").exists()
