@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: probe test venv clean
+.PHONY: probe test clean
 
 probe: $(VENV)/installed
 	$(BIN)/aorta env probe --extended -o env.json --summary

@@ -19,9 +19,9 @@ from aorta.model.codec import dump
 from aorta.model.fieldpath import parse_path
 from aorta.model.shape import fields_of
 from aorta.model.vocabulary import (
-    PARTIAL_KINDS,
     EXPECTABLE,
     INVOCATIONS,
+    PARTIAL_KINDS,
     Coverage,
     Outcome,
     ReasonKind,

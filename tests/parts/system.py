@@ -50,17 +50,20 @@ def install(packages: list[str]) -> None:
 
 
 def main() -> int:
-    """Install or tell what is missing; the exit status is 1 only where a part must be there."""
+    """Install or tell what is missing; the exit status is 1 only where they were to be installed."""
     absent = missing()
     if absent and may_install():
         print(f"installing {' '.join(sorted(absent))}", flush=True)
-        install(sorted(absent))
+        try:
+            install(sorted(absent))
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"not installed: {error}")
         absent = missing()
     for name, why in sorted(absent.items()):
         print(f"left out for want of the package {name}: {why}")
     if absent:
         print(f"add them with: sudo apt-get install -y {' '.join(sorted(absent))}")
-    return 1 if absent and os.environ.get("CI") == "true" else 0
+    return 1 if absent and may_install() else 0
 
 
 if __name__ == "__main__":
