@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -86,6 +87,10 @@ _KINDS = {
 }
 TAIL = 200
 
+#: The exit status and the words of a program that the dynamic linker could not start.
+_NOT_STARTED = 127
+_LINKER = re.compile(r"error while loading shared libraries: [^\n]{1,300}")
+
 
 @frozen
 class CommandAnswer(Answer[Completed]):
@@ -99,9 +104,17 @@ class CommandAnswer(Answer[Completed]):
 
 def command_answer(argv: tuple[str, ...], done: Completed, limit: float) -> CommandAnswer:
     """Return the answer for a command that ended in any way, waited for ``limit`` seconds at most."""
-    kind = _KINDS.get(done.outcome)
+    kind = ReasonKind.NO_TOOL if unlinked(done) else _KINDS.get(done.outcome)
     line = " ".join(argv)
     return CommandAnswer(value=done, kind=kind, subject=line, detail=_ending(line, argv[0], done, limit))
+
+
+def unlinked(done: Completed) -> str | None:
+    """Return what the dynamic linker said when it could not start a program, None for any other end."""
+    if done.outcome is not Outcome.EXIT or done.exit_code != _NOT_STARTED:
+        return None
+    found = _LINKER.search(done.stderr[:4096])
+    return found[0].strip() if found else None
 
 
 def _ending(line: str, program: str, done: Completed, limit: float) -> str:

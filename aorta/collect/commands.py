@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from aorta.collect.answer import unlinked
 from aorta.host.protocol import Argv, Completed, Host, Limit, Masked, shown
 from aorta.model.vocabulary import Outcome
 
@@ -104,6 +105,16 @@ class CommandPool:
             return ticket, job.error
         waited = time.monotonic() - ticket.asked
         return ticket, job.result or Completed(outcome=Outcome.TIMED_OUT, elapsed_s=waited)
+
+    def unlinked(self) -> dict[str, list[str]]:
+        """Return what the dynamic linker said, and of which programs it said so."""
+        told: dict[str, list[str]] = {}
+        for job in list(self._jobs.values()):
+            said = unlinked(job.result) if job.result is not None else None
+            if said:
+                programs = told.setdefault(said, [])
+                programs += [name for name in shown(job.argv)[:1] if name not in programs]
+        return told
 
     def join(self, until: float) -> None:
         """Wait for the threads of commands that ended, until ``until`` (monotonic seconds) at most."""

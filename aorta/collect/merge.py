@@ -8,6 +8,7 @@ from aorta.collect.result import missing
 from aorta.host.protocol import NotRecordedError
 from aorta.model.frozen import evolve
 from aorta.model.reason import Reason
+from aorta.model.redact import redact
 from aorta.model.sections import ORDER, UNBUILT
 from aorta.model.shape import empty
 from aorta.model.snapshot import Collection, Covered, Record, Snapshot
@@ -53,7 +54,7 @@ def _merged(run: Orchestrator, envelope: Collection) -> Snapshot:
     _fill(run)
     coverage = _coverage(run)
     reasons = [reason for result in run.results.values() for reason in result.reasons]
-    reasons += [*_unbuilt(run), *_dead_mounts(run), *_expectations(run, coverage)]
+    reasons += [*_unbuilt(run), *_dead_mounts(run), *_unlinked(run), *_expectations(run, coverage)]
     plain = {name: result.plain for name, result in run.results.items()}
     names = [name for name in (*ORDER, *run.registry.collectors) if "." not in name]
     sections = dict.fromkeys(names)
@@ -125,6 +126,18 @@ def _dead_mounts(run: Orchestrator) -> list[Reason]:
             detail=f"the file system at {mount} did not answer; nothing on it was read",
         )
         for mount in run.host.dead_mounts()
+    ]
+
+
+def _unlinked(run: Orchestrator) -> list[Reason]:
+    """Say once what keeps tools from starting, such as a preloaded library without its own libraries."""
+    return [
+        Reason(
+            section="collection",
+            kind=ReasonKind.FAILED,
+            detail=f"{', '.join(sorted(programs))} cannot start: {redact(said)}",
+        )
+        for said, programs in sorted(run.commands.unlinked().items())
     ]
 
 

@@ -65,8 +65,9 @@ class Orchestrator:
         self.abandoned: list[str] = []
         self.started = time.monotonic()
         self.deadline = self.started + request.deadline_s
+        self.commands = CommandPool(host)
         self._shared = Shared(
-            host=host, request=request, commands=CommandPool(host), digests=Digests(host)
+            host=host, request=request, commands=self.commands, digests=Digests(host)
         )
         self._inbox: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._running: dict[str, Running] = {}
@@ -262,7 +263,7 @@ class Orchestrator:
             if not any(thread is hanging for hanging in _hanging.values()):
                 thread.join(max(0.0, until - time.monotonic()))
         if not self.abandoned:
-            self._shared.commands.join(until)
+            self.commands.join(until)
 
 
 def _file_of(spec: Spec) -> str | None:
