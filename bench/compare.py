@@ -10,7 +10,6 @@ command is an installed `amd-aorta==0.3.0` in an environment of its own.
 """
 
 import argparse
-import os
 import shlex
 import statistics
 import subprocess
@@ -36,15 +35,22 @@ def timed(command: list[str], environment: dict[str, str]) -> float:
     """Return the seconds that a command takes as a whole process."""
     started = time.perf_counter()
     subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, check=False, timeout=600,
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+        timeout=600,
     )
     return time.perf_counter() - started
 
 
 def main() -> None:
     """Run the pairs and print each and the median."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("case", choices=sorted(COMMANDS))
     parser.add_argument("--peer", required=True, help="the command to compare with, one text")
     parser.add_argument("-n", type=int, default=11, help="counted pairs (default 11)")
@@ -62,10 +68,15 @@ def main() -> None:
         ratios = []
         for number in range(arguments.n):
             pair = [("peer", peer), ("aorta", mine)]
-            took = {name: timed(command, environment) for name, command in (pair[::-1] if number % 2 else pair)}
+            took = {
+                name: timed(command, environment) for name, command in (pair[::-1] if number % 2 else pair)
+            }
             ratios.append(took["aorta"] / took["peer"])
             print(f"peer {took['peer']:8.3f} s   aorta {took['aorta']:8.3f} s   ratio {ratios[-1]:.3f}")
-    print(f"median ratio {statistics.median(ratios):.3f} of {len(ratios)} (min {min(ratios):.3f}, max {max(ratios):.3f})")
+    print(
+        f"median ratio {statistics.median(ratios):.3f} of {len(ratios)}"
+        f" (min {min(ratios):.3f}, max {max(ratios):.3f})"
+    )
 
 
 if __name__ == "__main__":

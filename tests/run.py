@@ -25,7 +25,10 @@ def main() -> int:
     for name, command in STEPS.items():
         started = time.monotonic()
         code = subprocess.run(command, check=False).returncode
-        print(f"== {name}: {'ok' if code == 0 else f'failed ({code})'} in {time.monotonic() - started:.1f} s", flush=True)
+        print(
+            f"== {name}: {'ok' if code == 0 else f'failed ({code})'} in {time.monotonic() - started:.1f} s",
+            flush=True,
+        )
         if code != 0:
             failed.append(name)
     if failed:

@@ -300,5 +300,3 @@ def _not_allowed(argv: Argv) -> CommandAnswer:
         subject=line,
         detail=f"needs root: allow it with --sudo (or AORTA_SUDO=1), which runs {line}",
     )
-
-

@@ -61,9 +61,7 @@ def _merged(run: Orchestrator, envelope: Collection) -> Snapshot:
     collection = evolve(
         envelope,
         collectors=_records(run),
-        providers={
-            name: run.results[name].record for name in run.registry.providers if name in run.results
-        },
+        providers={name: run.results[name].record for name in run.registry.providers if name in run.results},
         plugins=tuple(run.registry.plugins),
         reasons=tuple(_ordered(reasons, run)),
         coverage=coverage,

@@ -66,9 +66,7 @@ class Orchestrator:
         self.started = time.monotonic()
         self.deadline = self.started + request.deadline_s
         self.commands = CommandPool(host)
-        self._shared = Shared(
-            host=host, request=request, commands=self.commands, digests=Digests(host)
-        )
+        self._shared = Shared(host=host, request=request, commands=self.commands, digests=Digests(host))
         self._inbox: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._running: dict[str, Running] = {}
         self._threads: list[threading.Thread] = []

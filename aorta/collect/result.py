@@ -48,7 +48,9 @@ def record_of(
         if isinstance(spec, CollectorSpec)
         else {}
     )
-    asked: dict[str, Any] = {"digests": ctx.digest_count, "commands": tuple(ctx.command_records)} if ctx else {}
+    asked: dict[str, Any] = (
+        {"digests": ctx.digest_count, "commands": tuple(ctx.command_records)} if ctx else {}
+    )
     return Record(
         status=status, elapsed_s=round(elapsed_s, 4), plugin=plugin, hung_at=hung_at, **declared, **asked
     )

@@ -252,9 +252,7 @@ def _nodes(answers: Answers) -> dict[str, Node]:
             nodes[path] = (
                 made
                 if old is None
-                else evolve(
-                    old, kind=kind, content=made.content, target=made.target, refusal=made.refusal
-                )
+                else evolve(old, kind=kind, content=made.content, target=made.target, refusal=made.refusal)
             )
     return nodes
 

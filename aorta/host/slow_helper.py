@@ -174,7 +174,7 @@ def scan(path: str, real: str, foreign: Foreign, *, details: bool) -> list[dict[
     return sorted(members, key=lambda member: str(member["name"]))
 
 
-def _kind_of(entry: "os.DirEntry[str]") -> str:
+def _kind_of(entry: os.DirEntry[str]) -> str:
     """Return the kind that the directory itself tells."""
     if entry.is_symlink():
         return "link"

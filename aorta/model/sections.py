@@ -61,9 +61,7 @@ _GEMM = _keys(
     " upstream_commit_matches_tweak applied_prs"
 )
 _LIBRARY = _keys("package_version lib_hash kernel_db_revision")
-_MENU = _keys(
-    "status reason dir logic_file_count file_count gfx_arch_coverage files combined_content_hash"
-)
+_MENU = _keys("status reason dir logic_file_count file_count gfx_arch_coverage files combined_content_hash")
 _BUILD_FLAGS = _keys(
     "USE_FLASH_ATTENTION USE_ROCM_CK_SDPA USE_AOTRITON USE_MEM_EFF_ATTENTION DISABLE_AOTRITON USE_ROCM"
     " USE_CUDA USE_CUDNN USE_MIOPEN USE_FBGEMM USE_FBGEMM_GENAI USE_NCCL USE_MKL USE_MKLDNN USE_OPENMP"
@@ -78,7 +76,9 @@ _SYMBOLS = _keys(
 UNBUILT: dict[str, Any] = {
     "library_linkage": {
         **_keys("status rocm_rpath tags_observed"),
-        "census": _keys("dirs unlistable_dirs scanned rpath runpath none unreadable truncated rpath_examples"),
+        "census": _keys(
+            "dirs unlistable_dirs scanned rpath runpath none unreadable truncated rpath_examples"
+        ),
         "libraries": None,
     },
     "nics": {vendor: {"present": None} for vendor in ("ainic", "broadcom", "cx7")},

@@ -146,7 +146,7 @@ def provider(
 
 
 def _several(given: Any) -> tuple[Any, ...]:
-    """Return what was given as a tuple. Nothing is checked at import: ``faults`` does, and names the place."""
+    """Return what was given as a tuple, unchecked: ``faults`` checks, and names the place."""
     return tuple(given) if isinstance(given, (tuple, list)) else (given,)
 
 

@@ -130,9 +130,7 @@ class Registry:
         self.plugins = [record for record in self.plugins if record.name != candidate.name]
         self._drop(candidate, error)
 
-    def _record(
-        self, candidate: Candidate, status: str, detail: str, sections: tuple[str, ...] = ()
-    ) -> None:
+    def _record(self, candidate: Candidate, status: str, detail: str, sections: tuple[str, ...] = ()) -> None:
         self.plugins.append(
             PluginRecord(
                 name=candidate.name,

@@ -95,9 +95,7 @@ class GpuArch:
 def collect(ctx: Context) -> GpuArch:
     """GPU targets of the silicon, of the enumerator and of the runtime."""
     topology = ctx.need(KfdTopology)
-    device = next(
-        (path for path in (evidence.KFD_DEVICE, evidence.DXG_DEVICE) if ctx.stat(path).ok), None
-    )
+    device = next((path for path in (evidence.KFD_DEVICE, evidence.DXG_DEVICE) if ctx.stat(path).ok), None)
     runtime_possible = bool(topology.gpus) or device is not None
     # rocminfo names the features too; where it cannot run, the enumerator's other form does.
     second = rocminfo.COMMAND if runtime_possible else NAMED

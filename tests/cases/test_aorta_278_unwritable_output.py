@@ -77,7 +77,9 @@ def test_the_write_breaks_off_half_way(tmp_path, entry):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
 
-    fails(run(tmp_path, entry, tmp_path / "env.json", preexec_fn=limit), tmp_path / "env.json", "File too large")
+    fails(
+        run(tmp_path, entry, tmp_path / "env.json", preexec_fn=limit), tmp_path / "env.json", "File too large"
+    )
     assert os.listdir(tmp_path) == []
 
 

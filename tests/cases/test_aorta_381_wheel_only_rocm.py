@@ -22,8 +22,14 @@ def host(**changes):
         "files": FILES,
         "env": {"ROCM_PATH": f"{SITE}/_rocm_sdk_devel"},
         "distributions": DISTRIBUTIONS,
-        "commands": {(f"{SITE}/_rocm_sdk_core/bin/hipconfig", "--version"): "7.15.0-0000000", "rocm-sdk version": VERSION},
-        "modules": {"torch": f"{SITE}/torch/__init__.py", "_rocm_sdk_core": f"{SITE}/_rocm_sdk_core/__init__.py"},
+        "commands": {
+            (f"{SITE}/_rocm_sdk_core/bin/hipconfig", "--version"): "7.15.0-0000000",
+            "rocm-sdk version": VERSION,
+        },
+        "modules": {
+            "torch": f"{SITE}/torch/__init__.py",
+            "_rocm_sdk_core": f"{SITE}/_rocm_sdk_core/__init__.py",
+        },
     }
     return FakeHost(**{**given, **changes})
 
@@ -31,7 +37,11 @@ def host(**changes):
 def test_the_metadata_answers_and_is_named():
     value = collect(host(), "rocm").value
     assert (value["version"], value["version_source"]) == (VERSION, "pip:rocm")
-    assert (value["root"], value["layout"], value["root_source"]) == (f"{SITE}/_rocm_sdk_core", "wheel", "ROCM_PATH")
+    assert (value["root"], value["layout"], value["root_source"]) == (
+        f"{SITE}/_rocm_sdk_core",
+        "wheel",
+        "ROCM_PATH",
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,7 +54,9 @@ def test_the_next_source_answers_where_one_is_missing(distributions, source):
 
 
 def test_metadata_alone_answers_though_the_variable_leads_nowhere():
-    value = collect(FakeHost(env={"ROCM_PATH": f"{SITE}/_rocm_sdk_devel"}, distributions=DISTRIBUTIONS), "rocm").value
+    value = collect(
+        FakeHost(env={"ROCM_PATH": f"{SITE}/_rocm_sdk_devel"}, distributions=DISTRIBUTIONS), "rocm"
+    ).value
     assert (value["version"], value["version_source"]) == (VERSION, "pip:rocm")
 
 

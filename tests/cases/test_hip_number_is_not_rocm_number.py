@@ -15,13 +15,21 @@ def test_side_by_side_without_a_reason():
         commands={"hipconfig --version": HIP},
     )
     rocm, hip = collect(host, "rocm"), collect(host, "hip")
-    assert (rocm.value["version"], rocm.value["version_dev"], hip.value["version"]) == ("7.12.0", "7.12.0", HIP)
+    assert (rocm.value["version"], rocm.value["version_dev"], hip.value["version"]) == (
+        "7.12.0",
+        "7.12.0",
+        HIP,
+    )
     assert not any(reason.partial for reason in rocm.reasons)
     assert hip.kinds("version") == []
 
 
 def test_neither_fills_the_other():
-    only_hip = FakeHost(commands={"hipconfig --version": HIP}, modules={"torch": f"{SITE}/torch/__init__.py"}, files={f"{SITE}/torch/version.py": f"__version__ = '2.11.0'\nhip = '{HIP}'\n"})
+    only_hip = FakeHost(
+        commands={"hipconfig --version": HIP},
+        modules={"torch": f"{SITE}/torch/__init__.py"},
+        files={f"{SITE}/torch/version.py": f"__version__ = '2.11.0'\nhip = '{HIP}'\n"},
+    )
     assert collect(only_hip, "rocm").value["version"] is None
     only_rocm = FakeHost(files={"/opt/rocm/.info/version": "7.12.0\n"})
     assert collect(only_rocm, "hip").value["version"] is None

@@ -9,7 +9,9 @@ Use of uninitialized value $HIP_CLANG_VERSION in pattern match (m//) at /opt/roc
 
 
 def hip(version, platform="hcc"):
-    return collect(FakeHost(commands={"hipconfig --version": version, "hipconfig --platform": platform}), "hip")
+    return collect(
+        FakeHost(commands={"hipconfig --version": version, "hipconfig --platform": platform}), "hip"
+    )
 
 
 def test_stderr_is_noted_and_never_a_value():

@@ -7,7 +7,10 @@ SITE = "/venv/lib/python3.12/site-packages"
 
 
 def test_none_is_missing_and_the_next_answers():
-    result = collect(FakeHost(distributions={"rocm": Distribution(name="rocm", version=None), "rocm-sdk-core": "7.14.0"}), "rocm")
+    result = collect(
+        FakeHost(distributions={"rocm": Distribution(name="rocm", version=None), "rocm-sdk-core": "7.14.0"}),
+        "rocm",
+    )
     assert (result.value["version"], result.value["version_source"]) == ("7.14.0", "pip:rocm-sdk-core")
 
 
@@ -26,6 +29,14 @@ def test_all_folders_are_listed():
 
 def test_the_file_of_the_package_that_is_imported_comes_before_metadata():
     core = f"{SITE}/_rocm_sdk_core"
-    host = FakeHost(files={f"{core}/.info/version": "7.14.0\n"}, modules={"_rocm_sdk_core": f"{core}/__init__.py"}, distributions={"rocm": "7.13.0"})
+    host = FakeHost(
+        files={f"{core}/.info/version": "7.14.0\n"},
+        modules={"_rocm_sdk_core": f"{core}/__init__.py"},
+        distributions={"rocm": "7.13.0"},
+    )
     value = collect(host, "rocm").value
-    assert (value["version"], value["version_source"], value["version_metadata"]) == ("7.14.0", "version_file", None)
+    assert (value["version"], value["version_source"], value["version_metadata"]) == (
+        "7.14.0",
+        "version_file",
+        None,
+    )

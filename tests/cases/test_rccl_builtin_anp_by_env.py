@@ -17,7 +17,11 @@ def rccl(release, anp=False, **env):
 @pytest.mark.parametrize("release", ["7.2.1", "7.2.3-90", "10.1.0a20260811"])
 def test_requested(release):
     result = rccl(release, RCCL_AINIC_ROCE="1")
-    assert (result.value["net_plugin_mode"], result.value["builtin_anp"], result.value["anp_lib_hash"]) == ("internal", "requested", None)
+    assert (result.value["net_plugin_mode"], result.value["builtin_anp"], result.value["anp_lib_hash"]) == (
+        "internal",
+        "requested",
+        None,
+    )
     assert result.kinds("builtin_anp") == []
 
 

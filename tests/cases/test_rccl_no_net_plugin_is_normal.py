@@ -6,9 +6,18 @@ CASE = "rccl-no-net-plugin-is-normal"
 
 
 def test_internal_without_a_reason():
-    files = {"/opt/rocm/.info/version": "7.2.0\n", "/opt/rocm/include/rccl/rccl.h": "#define NCCL_VERSION_CODE 22707\n", "/opt/rocm/lib/librccl.so.1": b"\x7fELF"}
+    files = {
+        "/opt/rocm/.info/version": "7.2.0\n",
+        "/opt/rocm/include/rccl/rccl.h": "#define NCCL_VERSION_CODE 22707\n",
+        "/opt/rocm/lib/librccl.so.1": b"\x7fELF",
+    }
     result = collect(FakeHost(files=files), "rccl")
-    assert (result.value["net_plugin_mode"], result.value["anp_lib_hash"], result.value["net_lib_hash"], result.value["plugin_path"]) == ("internal", None, None, None)
+    assert (
+        result.value["net_plugin_mode"],
+        result.value["anp_lib_hash"],
+        result.value["net_lib_hash"],
+        result.value["plugin_path"],
+    ) == ("internal", None, None, None)
     assert result.reasons == ()
 
 

@@ -15,7 +15,11 @@ FILES = {
 
 
 def test_nccl_files_and_metadata_are_not_rccl():
-    host = FakeHost(files=FILES, distributions={"nvidia-nccl-cu13": "2.30.4"}, modules={"torch": f"{SITE}/torch/__init__.py"})
+    host = FakeHost(
+        files=FILES,
+        distributions={"nvidia-nccl-cu13": "2.30.4"},
+        modules={"torch": f"{SITE}/torch/__init__.py"},
+    )
     value = collect(host, "rccl").value
     assert (value["version"], value["lib_hash"], value["other_libraries"]) == (None, None, [])
 

@@ -6,10 +6,16 @@ CASE = "rocm-dangling-link"
 
 
 def test_the_dead_link_is_told_and_gives_no_version():
-    host = FakeHost(links={"/opt/rocm": "/opt/rocm-5.7.1"}, files={"/opt/rocm-6.2.0/.info/version": "6.2.0-66\n"})
+    host = FakeHost(
+        links={"/opt/rocm": "/opt/rocm-5.7.1"}, files={"/opt/rocm-6.2.0/.info/version": "6.2.0-66\n"}
+    )
     result = collect(host, "rocm")
     value = result.value
-    assert (value["version"], value["root"], value["root_source"]) == ("6.2.0-66", "/opt/rocm-6.2.0", "opt_rocm_versioned")
+    assert (value["version"], value["root"], value["root_source"]) == (
+        "6.2.0-66",
+        "/opt/rocm-6.2.0",
+        "opt_rocm_versioned",
+    )
     assert value["opt_rocm_target"] == "/opt/rocm-5.7.1"
     assert any(reason.partial and "/opt/rocm-5.7.1" in reason.detail for reason in result.reasons)
 

@@ -31,4 +31,6 @@ def test_exact_and_comparable(text, exact, release, build):
 def test_no_version_is_null_with_the_text_in_the_reason(text, kept):
     result = rocm(text)
     assert (result.value["version"], result.value["version_release"]) == (None, None)
-    assert [kept in reason.detail for reason in result.reasons if reason.field == "version" and reason.partial] == [True]
+    assert [
+        kept in reason.detail for reason in result.reasons if reason.field == "version" and reason.partial
+    ] == [True]

@@ -12,7 +12,10 @@ def test_metadata_and_directories_answer():
         distributions={"rocm": "7.14.0", "rocm-sdk-core": "7.14.0"},
         modules={"_rocm_sdk_core": Module(name="_rocm_sdk_core", locations=(f"{SITE}/_rocm_sdk_core",))},
         commands={
-            "rocm-sdk path --root": {"exit": 1, "stderr": "ModuleNotFoundError: ROCm SDK development package is not installed.\n"},
+            "rocm-sdk path --root": {
+                "exit": 1,
+                "stderr": "ModuleNotFoundError: ROCm SDK development package is not installed.\n",
+            },
             "rocm-sdk version": "7.14.0\n",
         },
     )

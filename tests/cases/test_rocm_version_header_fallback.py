@@ -12,11 +12,18 @@ HEADER = '#define ROCM_VERSION_MAJOR   6\n#define ROCM_VERSION_MINOR   0\n#defin
 def test_the_header_is_a_fallback(place):
     host = FakeHost(files={f"/opt/rocm/include/{place}": HEADER, "/opt/rocm/lib/x": ""})
     result = collect(host, "rocm")
-    assert (result.value["version"], result.value["version_source"], result.value["version_dev"]) == ("6.0.2", "header", None)
+    assert (result.value["version"], result.value["version_source"], result.value["version_dev"]) == (
+        "6.0.2",
+        "header",
+        None,
+    )
     assert not any(reason.partial for reason in result.reasons)
 
 
 def test_a_header_without_the_numbers_is_told():
-    result = collect(FakeHost(files={"/opt/rocm/include/rocm-core/rocm_version.h": "// empty\n", "/opt/rocm/lib/x": ""}), "rocm")
+    result = collect(
+        FakeHost(files={"/opt/rocm/include/rocm-core/rocm_version.h": "// empty\n", "/opt/rocm/lib/x": ""}),
+        "rocm",
+    )
     assert result.value["version"] is None
     assert "unparsed" in result.kinds("version")

@@ -6,7 +6,10 @@ CASE = "rocm-version-multiarch-core-symlink"
 
 
 def test_core_is_the_second_place():
-    host = FakeHost(files={"/opt/rocm/core-7.13/.info/version": "7.13.0\n"}, links={"/opt/rocm/core": "/opt/rocm/core-7.13"})
+    host = FakeHost(
+        files={"/opt/rocm/core-7.13/.info/version": "7.13.0\n"},
+        links={"/opt/rocm/core": "/opt/rocm/core-7.13"},
+    )
     value = collect(host, "rocm").value
     assert value["version"] == "7.13.0"
     assert value["version_path"].endswith("core/.info/version")

@@ -10,7 +10,11 @@ SITE = "/venv/lib/python3.12/site-packages"
 VERSIONS = [
     ("2.8.0+rocm7.0.0.git64359f59", "7.0.0", "64359f59"),
     ("2.10.0+rocm7.12.0a20260211", "7.12.0a20260211", None),
-    ("2.7.1+rocm7.0.0.dev0.515115ea2cb85a0b71b5507ce56a627d14c7ae73", "7.0.0.dev0", "515115ea2cb85a0b71b5507ce56a627d14c7ae73"),
+    (
+        "2.7.1+rocm7.0.0.dev0.515115ea2cb85a0b71b5507ce56a627d14c7ae73",
+        "7.0.0.dev0",
+        "515115ea2cb85a0b71b5507ce56a627d14c7ae73",
+    ),
     ("2.12.0.dev20260324+rocm7.2", "7.2", None),
     ("2.9.0a0+gitb425573", None, "b425573"),
     ("2.6.0+cpu", None, None),
@@ -32,6 +36,9 @@ def test_a_cpu_build_is_told_by_its_local_part():
 
 @pytest.mark.parametrize(("text", "rocm", "git"), VERSIONS)
 def test_the_section_takes_the_rocm_part_alone(text, rocm, git):
-    host = FakeHost(files={f"{SITE}/torch/version.py": f"__version__ = '{text}'\n"}, modules={"torch": f"{SITE}/torch/__init__.py"})
+    host = FakeHost(
+        files={f"{SITE}/torch/version.py": f"__version__ = '{text}'\n"},
+        modules={"torch": f"{SITE}/torch/__init__.py"},
+    )
     value = collect(host, "rocm").value
     assert (value["version"], value["version_source"]) == ((rocm, "torch") if rocm else (None, None))

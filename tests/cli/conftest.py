@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LAUNCHERS = ("SLURM", "RANK", "WORLD_SIZE", "LOCAL_", "GROUP_", "OMPI", "PMI", "MPI_", "TORCHELASTIC", "AORTA")
+LAUNCHERS = (
+    "SLURM",
+    "RANK",
+    "WORLD_SIZE",
+    "LOCAL_",
+    "GROUP_",
+    "OMPI",
+    "PMI",
+    "MPI_",
+    "TORCHELASTIC",
+    "AORTA",
+)
 
 
 def clean_environ(*, covered=True, **extra):
@@ -65,7 +76,13 @@ def cli(tmp_path):
     return Cli(tmp_path)
 
 
-HEADER = {"recording": 1, "aorta": "0", "created": "2026-01-01T00:00:00Z", "world": "closed", "redacted": True}
+HEADER = {
+    "recording": 1,
+    "aorta": "0",
+    "created": "2026-01-01T00:00:00Z",
+    "world": "closed",
+    "redacted": True,
+}
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ GROUP = "aorta.collectors"
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    monkeypatch.setattr(sys, "meta_path", [one for one in sys.meta_path if not hasattr(one, "find_distributions")])
+    monkeypatch.setattr(
+        sys, "meta_path", [one for one in sys.meta_path if not hasattr(one, "find_distributions")]
+    )
     return tmp_path
 
 
@@ -29,7 +31,8 @@ def test_nothing_installed(path):
 
 
 @pytest.mark.parametrize(
-    "name", ["x-1.dist-info/entry_points.txt", "X-1.EGG-INFO/entry_points.txt", "x-1.egg/EGG-INFO/entry_points.txt"]
+    "name",
+    ["x-1.dist-info/entry_points.txt", "X-1.EGG-INFO/entry_points.txt", "x-1.egg/EGG-INFO/entry_points.txt"],
 )
 def test_one_that_declares(path, name):
     put(path, name, f"[{GROUP}]\nx = x\n")

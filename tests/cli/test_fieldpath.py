@@ -21,7 +21,7 @@ DOCUMENT = {
     ("path", "value"),
     [
         ('a.b[0].c["key with.dots"]', 1),
-        ("a.b[0].c[\"it's\"]", 2),
+        ('a.b[0].c["it\'s"]', 2),
         ('a.b[0].c["say \\"x\\""]', 3),
         ("a.b[0].c['key with.dots']", 1),
         ("a.b[-1].c", None),
@@ -42,7 +42,9 @@ def test_values(path, value):
     assert look_up(DOCUMENT, path) == value
 
 
-@pytest.mark.parametrize("path", ["", ".", "a.", ".a", "a..b", "a[", "a[]", "a[x", 'a["x]', "a]b", "a[0]b", "a['x\"]"])
+@pytest.mark.parametrize(
+    "path", ["", ".", "a.", ".a", "a..b", "a[", "a[]", "a[x", 'a["x]', "a]b", "a[0]b", "a['x\"]"]
+)
 def test_texts_that_are_no_path(path):
     with pytest.raises(PathSyntaxError):
         parse_path(path)

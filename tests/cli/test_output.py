@@ -122,7 +122,10 @@ def test_an_unknown_placeholder_lists_the_known(cli):
 
 def test_a_file_of_another_host_is_kept(cli, recording):
     def probe(node, *words):
-        path = recording({"op": "env", "name": "SLURMD_NODENAME", "value": node}, {"op": "env", "name": "SLURM_JOB_ID", "value": "7"})
+        path = recording(
+            {"op": "env", "name": "SLURMD_NODENAME", "value": node},
+            {"op": "env", "name": "SLURM_JOB_ID", "value": "7"},
+        )
         return cli.probe("--replay", path, "--section", "launcher", "-o", "x.json", *words)
 
     assert probe("n1").code == 0
@@ -130,7 +133,9 @@ def test_a_file_of_another_host_is_kept(cli, recording):
     assert probe("n1").code == 0
     ran = probe("n2")
     assert ran.code == 1
-    assert ran.lines == ["aorta: cannot write x.json: it holds the snapshot of another host; --force replaces it"]
+    assert ran.lines == [
+        "aorta: cannot write x.json: it holds the snapshot of another host; --force replaces it"
+    ]
     assert json.loads((cli.folder / "x.json").read_text())["launcher"]["node"] == "n1"
     assert left(cli.folder) == ["host.jsonl", "x.json"]
     assert probe("n2", "--force").code == 0
@@ -287,7 +292,9 @@ def bad(ctx):
     assert document["extensions"]["acme.bad"]["data"]["nan"] is None
     ran.out.encode("utf-8")
     assert "\\udc" not in ran.out
-    kinds = {reason["kind"] for reason in document["collection"]["reasons"] if reason["section"] == "acme.bad"}
+    kinds = {
+        reason["kind"] for reason in document["collection"]["reasons"] if reason["section"] == "acme.bad"
+    }
     assert kinds == {"unparsed"}
 
 

@@ -37,7 +37,9 @@ def test_standard_output_is_the_default(cli):
 
 
 def test_options_and_a_file(cli):
-    ran = cli("--extended", "--execution-context", "buck2_run", "a/x.json", module=MODULE, env={"PATH": "/nowhere"})
+    ran = cli(
+        "--extended", "--execution-context", "buck2_run", "a/x.json", module=MODULE, env={"PATH": "/nowhere"}
+    )
     assert (ran.code, ran.out) == (0, "")
     document = json.loads((cli.folder / "a/x.json").read_text())
     assert document["collection"]["detail"] == "full"
@@ -45,7 +47,9 @@ def test_options_and_a_file(cli):
 
 
 def test_a_name_that_begins_with_a_dash(cli):
-    assert cli("--execution-context=direct", "--", "--x.json", module=MODULE, env={"PATH": "/nowhere"}).code == 0
+    assert (
+        cli("--execution-context=direct", "--", "--x.json", module=MODULE, env={"PATH": "/nowhere"}).code == 0
+    )
     assert (cli.folder / "--x.json").exists()
 
 

@@ -2,7 +2,13 @@ import json
 
 import pytest
 
-HEADER = {"recording": 1, "aorta": "0", "created": "2026-01-01T00:00:00Z", "world": "closed", "redacted": True}
+HEADER = {
+    "recording": 1,
+    "aorta": "0",
+    "created": "2026-01-01T00:00:00Z",
+    "world": "closed",
+    "redacted": True,
+}
 
 
 def lines_of(path):
@@ -10,7 +16,10 @@ def lines_of(path):
 
 
 def test_record_and_replay_give_the_same(cli, tools):
-    path = tools("hipconfig", 'case "$1" in --version) echo 6.2.41133-dd7f95766;; --platform) echo amd;; *) exit 1;; esac')
+    path = tools(
+        "hipconfig",
+        'case "$1" in --version) echo 6.2.41133-dd7f95766;; --platform) echo amd;; *) exit 1;; esac',
+    )
     ran = cli("env", "record", "a/host.jsonl", env={"PATH": path})
     assert (ran.code, ran.out, len(ran.lines)) == (0, "", 1)
     header, *accesses = lines_of(cli.folder / "a" / "host.jsonl")
@@ -43,7 +52,9 @@ def test_a_recording_that_cannot_be_written(cli):
 
 
 def test_a_quiet_recording(cli, tools):
-    ran = cli("env", "record", "x.jsonl", "--quiet", "--extended", "--deadline", "30", env={"PATH": "/nowhere"})
+    ran = cli(
+        "env", "record", "x.jsonl", "--quiet", "--extended", "--deadline", "30", env={"PATH": "/nowhere"}
+    )
     assert (ran.code, ran.err) == (0, "")
     assert len(lines_of(cli.folder / "x.jsonl")) > 10
 

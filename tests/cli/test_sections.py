@@ -135,7 +135,9 @@ def test_a_hanging_plugin_does_not_keep_the_process(cli):
     assert record["hung_at"].endswith("acme.py:11")
 
 
-@pytest.mark.parametrize(("words", "env"), [(["--sudo"], {}), ([], {"AORTA_SUDO": "1"}), ([], {}), ([], {"AORTA_SUDO": "0"})])
+@pytest.mark.parametrize(
+    ("words", "env"), [(["--sudo"], {}), ([], {"AORTA_SUDO": "1"}), ([], {}), ([], {"AORTA_SUDO": "0"})]
+)
 def test_nothing_privileged_unasked(cli, tools, words, env):
     log = cli.folder / "log"
     tools("rdhc", f'echo "$@" >> "{log}"; exit 1')

@@ -33,7 +33,9 @@ def test_a_field_that_is_not_there(cli, saved):
 
 
 def test_old_documents_are_shown_as_they_are(cli):
-    text = json.dumps({"schema_version": "1.13", "rocm": {"version": "6.2"}, "partial_reasons": ["nic: no tool"]})
+    text = json.dumps(
+        {"schema_version": "1.13", "rocm": {"version": "6.2"}, "partial_reasons": ["nic: no tool"]}
+    )
     (cli.folder / "old.json").write_text(text)
     ran = cli("env", "show", "old.json", "--field", "rocm.version")
     assert (ran.code, ran.out) == (0, '"6.2"\n')

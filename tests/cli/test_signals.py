@@ -113,7 +113,11 @@ finally:
 def test_a_clean_up_that_hangs_does_not_keep_the_process(environ, twice):
     script = HANGING_END.replace("0.3", "30") if twice else HANGING_END
     process = subprocess.Popen(
-        [sys.executable, "-c", script], env=environ(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", script],
+        env=environ(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGTERM)
@@ -132,7 +136,9 @@ def test_leaving_runs_what_was_registered_and_keeps_the_status(environ, at_once)
         "atexit.register(lambda: print('registered'))\n"
         f"sys.stdout.write('unflushed '); leave(3, at_once={at_once})\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], env=environ(), capture_output=True, text=True, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environ(), capture_output=True, text=True, timeout=30
+    )
     assert done.returncode == 3
     assert done.stdout == "unflushed registered\n"
 
@@ -152,6 +158,10 @@ def test_a_status_0_is_not_kept_when_the_output_is_lost(environ):
     script = "import sys\nfrom aorta.instrumentation.process import leave\nprint('lost'); leave(0)\n"
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-c", script], env=environ(PYTHONUNBUFFERED=""), stdout=full, stderr=subprocess.PIPE, timeout=20
+            [sys.executable, "-c", script],
+            env=environ(PYTHONUNBUFFERED=""),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=20,
         )
     assert (done.returncode, done.stderr) == (1, b"")

@@ -14,7 +14,12 @@ def loaded_after(cli, environ, *words):
         f"print([name for name in {FORBIDDEN!r} if name in sys.modules], code, file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=cli.folder, env=environ(), capture_output=True, text=True, timeout=50
+        [sys.executable, "-c", code],
+        cwd=cli.folder,
+        env=environ(),
+        capture_output=True,
+        text=True,
+        timeout=50,
     )
     return done.stderr.splitlines()[-1]
 

@@ -11,7 +11,12 @@ def reason(section, kind, field="", detail="", subject=None):
 
 def document(**members):
     records = {name: {"status": "ok"} for name in ("gpus", "docker", "host")}
-    collection = {"collectors": records, "coverage": {"gpu": "seen"}, "reasons": [], **members.pop("collection", {})}
+    collection = {
+        "collectors": records,
+        "coverage": {"gpu": "seen"},
+        "reasons": [],
+        **members.pop("collection", {}),
+    }
     return {"schema_version": "2.0", "partial_reasons": [], **members, "collection": collection}
 
 
@@ -32,21 +37,42 @@ def rows(**members):
             "no GPU was seen in this job (slurm)",
         ),
         ({"collection": {"coverage": {"gpu": "unknown"}}}, "whether there is a GPU could not be seen"),
-        ({"isolation": {"container": True, "runtime": "podman"}, "docker": {"image": None}}, "container (podman) of unknown image"),
         (
-            {"amdgpu_driver": {"kfd_device_present": True, "kfd_device_accessible": False, "kfd_open_error": "EACCES"}},
+            {"isolation": {"container": True, "runtime": "podman"}, "docker": {"image": None}},
+            "container (podman) of unknown image",
+        ),
+        (
+            {
+                "amdgpu_driver": {
+                    "kfd_device_present": True,
+                    "kfd_device_accessible": False,
+                    "kfd_open_error": "EACCES",
+                }
+            },
             "/dev/kfd is there and cannot be opened (EACCES)",
         ),
         (
-            {"amdgpu_driver": {"loaded_matches_disk": False, "loaded_version": "6.8", "module_version": "6.10"}},
+            {
+                "amdgpu_driver": {
+                    "loaded_matches_disk": False,
+                    "loaded_version": "6.8",
+                    "module_version": "6.10",
+                }
+            },
             "the loaded amdgpu (6.8) is not the installed one (6.10)",
         ),
         ({"env_vars": {"HSA_OVERRIDE_GFX_VERSION": "9.4.2"}}, "HSA_OVERRIDE_GFX_VERSION=9.4.2"),
         ({"env_vars": {"LD_PRELOAD": "/x.so"}}, "LD_PRELOAD=/x.so"),
-        ({"hip": {"version": "6.2.1"}, "pytorch_build": {"hip_version": "6.1.9"}}, "HIP 6.2.1 is installed, torch was built"),
+        (
+            {"hip": {"version": "6.2.1"}, "pytorch_build": {"hip_version": "6.1.9"}},
+            "HIP 6.2.1 is installed, torch was built",
+        ),
         ({"gpu_arch": {"enumerator_agrees": False}}, "rocm_agent_enumerator and the kernel"),
         ({"gpu_arch": {"runtime_agrees": False}}, "the HSA runtime and the kernel"),
-        ({"collection": {"plugins": [{"name": "acme", "status": "failed", "detail": "no"}]}}, "the plugin acme was left out: no"),
+        (
+            {"collection": {"plugins": [{"name": "acme", "status": "failed", "detail": "no"}]}},
+            "the plugin acme was left out: no",
+        ),
     ],
 )
 def test_each_unusual_thing_has_its_line(members, text):
@@ -62,7 +88,13 @@ def test_each_unusual_thing_has_its_line(members, text):
         {"isolation": {"container": True}, "docker": {"image": "rocm/x:1"}},
         {"isolation": {"container": None}},
         {"hip": {"version": "6.2.1"}, "pytorch_build": {"hip_version": "6.2.0-x"}},
-        {"amdgpu_driver": {"loaded_matches_disk": True, "kfd_device_present": True, "kfd_device_accessible": None}},
+        {
+            "amdgpu_driver": {
+                "loaded_matches_disk": True,
+                "kfd_device_present": True,
+                "kfd_device_accessible": None,
+            }
+        },
         {"env_vars": {"HSA_OVERRIDE_GFX_VERSION": ""}},
         {"collection": {"coverage": {"gpu": "unknown"}, "collectors": {"gpus": {"status": "not_requested"}}}},
     ],
@@ -107,7 +139,12 @@ def test_reasons_of_1_x_have_no_kind():
 def test_overview():
     shown = rows(
         captured_at="2026-01-01T00:00:00Z",
-        host={"machine": "x86_64", "memory_bytes": 64 << 30, "cpu": {"model": "EPYC", "logical": 8}, "glibc_version": "2.36"},
+        host={
+            "machine": "x86_64",
+            "memory_bytes": 64 << 30,
+            "cpu": {"model": "EPYC", "logical": 8},
+            "glibc_version": "2.36",
+        },
         python_version="3.11.7",
         runtime_context={"python_env": "venv", "venv_path": "/v"},
         isolation={"container": True, "runtime": "docker", "orchestrator": "kubernetes"},
@@ -164,12 +201,27 @@ def test_rows(members, label, text):
 @pytest.mark.parametrize("odd", [None, 3, "text", [], [1], {"a": 1}, True, -1.5])
 def test_any_document_can_be_summarized(odd):
     names = (
-        "host", "rocm", "gpus", "isolation", "launcher", "collection", "env_vars", "partial_reasons", "docker",
-        "gpu_arch", "amdgpu_driver", "hip",
+        "host",
+        "rocm",
+        "gpus",
+        "isolation",
+        "launcher",
+        "collection",
+        "env_vars",
+        "partial_reasons",
+        "docker",
+        "gpu_arch",
+        "amdgpu_driver",
+        "hip",
     )
     summarize(dict.fromkeys(names, odd))
     summarize({"collection": dict.fromkeys(("collectors", "reasons", "plugins", "coverage", "tool"), odd)})
-    summarize({"collection": {"collectors": {"x": odd}, "reasons": [odd], "plugins": [odd]}, "partial_reasons": [odd]})
+    summarize(
+        {
+            "collection": {"collectors": {"x": odd}, "reasons": [odd], "plugins": [odd]},
+            "partial_reasons": [odd],
+        }
+    )
     summarize({})
 
 

@@ -60,7 +60,10 @@ def slurm(rank, local_rank, tasks=16, nodes=2, node=0, step="0", **more):
             },
             Tasks(4, 2, 0, 2, 1),
         ),
-        ({"PMI_SIZE": "2", "PMI_RANK": "1", "MPI_LOCALRANKID": "1", "MPI_LOCALNRANKS": "2"}, Tasks(2, 1, 1, 1, 0)),
+        (
+            {"PMI_SIZE": "2", "PMI_RANK": "1", "MPI_LOCALRANKID": "1", "MPI_LOCALNRANKS": "2"},
+            Tasks(2, 1, 1, 1, 0),
+        ),
         ({"WORLD_SIZE": " ", "RANK": ""}, Tasks()),
     ],
 )
@@ -121,7 +124,9 @@ def test_a_batch_script_captures(cli):
     assert (cli.folder / "env.json").exists()
 
 
-@pytest.mark.parametrize("environ", [torch(0, 0), torch(9, 1), slurm(0, 0), torch(0, 0, 2, None, GROUP_WORLD_SIZE=2)])
+@pytest.mark.parametrize(
+    "environ", [torch(0, 0), torch(9, 1), slurm(0, 0), torch(0, 0, 2, None, GROUP_WORLD_SIZE=2)]
+)
 def test_one_file_for_several_nodes_is_status_2(cli, environ):
     ran = cli.probe(env=environ)
     assert (ran.code, len(ran.lines)) == (2, 1)

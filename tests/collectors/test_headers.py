@@ -1,6 +1,5 @@
 """Header macros, with every trap that was seen."""
 
-
 import pytest
 
 from aorta_collectors.tree.headers import dotted, number, parse_defines, version, word
@@ -69,11 +68,15 @@ def test_undef_takes_back():
 
 
 def test_stray_directives_and_endless_comment():
-    assert parse_defines("#endif\n#else\n#define\n#define 9x 1\n#define V 1\n/* open\n#define W 1\n") == {"V": "1"}
+    assert parse_defines("#endif\n#else\n#define\n#define 9x 1\n#define V 1\n/* open\n#define W 1\n") == {
+        "V": "1"
+    }
 
 
 def test_numbers():
-    defines = parse_defines("#define A 10u\n#define B (7)\n#define C A + 1\n#define D 99999999999999999999\n#define E -1\n")
+    defines = parse_defines(
+        "#define A 10u\n#define B (7)\n#define C A + 1\n#define D 99999999999999999999\n#define E -1\n"
+    )
     assert [number(defines, name) for name in "ABCDEF"] == [10, 7, None, None, None, None]
 
 

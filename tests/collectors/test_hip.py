@@ -34,7 +34,13 @@ def test_five_calls():
         "tool": "/usr/bin/hipconfig",
         "diagnostics": None,
     }
-    assert [command.argv[1] for command in result.record.commands] == ["--version", "--platform", "--compiler", "--runtime", "--cpp_config"]
+    assert [command.argv[1] for command in result.record.commands] == [
+        "--version",
+        "--platform",
+        "--compiler",
+        "--runtime",
+        "--cpp_config",
+    ]
     assert result.reasons == ()
 
 
@@ -42,7 +48,14 @@ def test_nothing_there_is_not_partial():
     result = hip()
     assert set(result.value.values()) == {None}
     assert set(result.kinds()) == {"no_tool"}
-    assert {reason.field for reason in result.reasons} == {"version", "platform", "compiler", "runtime", "cpp_config", "tool"}
+    assert {reason.field for reason in result.reasons} == {
+        "version",
+        "platform",
+        "compiler",
+        "runtime",
+        "cpp_config",
+        "tool",
+    }
 
 
 def test_w14_the_tool_of_the_root_is_found_without_path():
@@ -65,13 +78,20 @@ def test_w14_the_tool_of_the_root_is_found_without_path():
 
 
 def test_the_tool_on_path_may_be_of_another_stack():
-    value = hip(ANSWERS, files={"/opt/a/bin/hipconfig": "x", "/opt/b/bin/hipconfig": "x"}, env={"PATH": "/opt/a/bin", "ROCM_PATH": "/opt/b"}).value
+    value = hip(
+        ANSWERS,
+        files={"/opt/a/bin/hipconfig": "x", "/opt/b/bin/hipconfig": "x"},
+        env={"PATH": "/opt/a/bin", "ROCM_PATH": "/opt/b"},
+    ).value
     assert value["tool"] == "/opt/a/bin/hipconfig"
 
 
 @pytest.mark.parametrize(("commit", "version"), [("e1a6bc5663", "7.2.53211-e1a6bc5663"), ("", "7.2.53211")])
 def test_version_file_answers_where_hipconfig_cannot_run(commit, version):
-    result = hip({"hipconfig --version": {"exit": 127, "stderr": "/usr/bin/env: 'perl': No such file"}}, files={"/opt/rocm/lib/x": "", "/opt/rocm/share/hip/version": VERSION_FILE.format(commit)})
+    result = hip(
+        {"hipconfig --version": {"exit": 127, "stderr": "/usr/bin/env: 'perl': No such file"}},
+        files={"/opt/rocm/lib/x": "", "/opt/rocm/share/hip/version": VERSION_FILE.format(commit)},
+    )
     assert (result.value["version"], result.value["version_source"]) == (version, "share/hip/version")
     assert result.value["platform"] is None
     assert result.value["diagnostics"] == "/usr/bin/env: 'perl': No such file"
@@ -79,7 +99,13 @@ def test_version_file_answers_where_hipconfig_cannot_run(commit, version):
 
 
 def test_header_answers_last():
-    value = hip(files={"/opt/rocm/lib/x": "", "/opt/rocm/share/hip/version": "HIP_VERSION_MAJOR=7\n", "/opt/rocm/include/hip/hip_version.h": HEADER}).value
+    value = hip(
+        files={
+            "/opt/rocm/lib/x": "",
+            "/opt/rocm/share/hip/version": "HIP_VERSION_MAJOR=7\n",
+            "/opt/rocm/include/hip/hip_version.h": HEADER,
+        }
+    ).value
     assert (value["version"], value["version_source"]) == ("6.2.41133-dd7f95766", "hip_version.h")
 
 
@@ -92,9 +118,18 @@ def test_failure_and_timeout_are_told():
         "hipconfig --cpp_config": {"outcome": "denied"},
     }
     result = hip(commands)
-    assert all(result.value[name] is None for name in ("version", "platform", "compiler", "runtime", "cpp_config"))
+    assert all(
+        result.value[name] is None for name in ("version", "platform", "compiler", "runtime", "cpp_config")
+    )
     kinds = {reason.field: reason.kind.value for reason in result.reasons}
-    assert kinds | {"tool": "no_tool"} == {"version": "timed_out", "platform": "failed", "compiler": "unparsed", "runtime": "failed", "cpp_config": "denied", "tool": "no_tool"}
+    assert kinds | {"tool": "no_tool"} == {
+        "version": "timed_out",
+        "platform": "failed",
+        "compiler": "unparsed",
+        "runtime": "failed",
+        "cpp_config": "denied",
+        "tool": "no_tool",
+    }
 
 
 def test_the_locale_does_not_matter_and_bytes_do_not_raise():
@@ -102,7 +137,11 @@ def test_the_locale_does_not_matter_and_bytes_do_not_raise():
 
     Answers are single values without labels; that every tool gets LC_ALL=C.UTF-8 is the host's part.
     """
-    commands = {**ANSWERS, "hipconfig --version": b"Modellname: Ger\xc3\xa4t\xe4\n7.2.26015-fc0010cf6a", "hipconfig --compiler": b"\xe4\n"}
+    commands = {
+        **ANSWERS,
+        "hipconfig --version": b"Modellname: Ger\xc3\xa4t\xe4\n7.2.26015-fc0010cf6a",
+        "hipconfig --compiler": b"\xe4\n",
+    }
     result = hip(commands, env={"LANG": "C", "LC_ALL": "C"})
     assert result.value["version"] == "7.2.26015-fc0010cf6a"
     assert result.value["compiler"] is None
@@ -116,7 +155,14 @@ def test_denied_root_is_told_by_the_tool():
 
 @pytest.mark.parametrize(
     "text",
-    ["3.10.20473-55bf2a3f", "4.5.21422-8b7ad2d8", "7.1.52802", "7.15.26333-0000000", "5.2.21153-0", "7.2.53211-"],
+    [
+        "3.10.20473-55bf2a3f",
+        "4.5.21422-8b7ad2d8",
+        "7.1.52802",
+        "7.15.26333-0000000",
+        "5.2.21153-0",
+        "7.2.53211-",
+    ],
 )
 def test_versions_seen(text):
     assert parse_version(text) == text
@@ -130,7 +176,14 @@ def test_a_label_is_no_part_of_it(label):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "7.2.26015-fc0010cf6aamd\n7.2.26015-fc0010cf6a", "Can't exec \"/opt/rocm/llvm/bin/clang++\": No such file or directory", "7.2", "7.2.1 extra", "9" * 100_000],
+    [
+        "",
+        "7.2.26015-fc0010cf6aamd\n7.2.26015-fc0010cf6a",
+        'Can\'t exec "/opt/rocm/llvm/bin/clang++": No such file or directory',
+        "7.2",
+        "7.2.1 extra",
+        "9" * 100_000,
+    ],
 )
 def test_what_is_no_version(text):
     with pytest.raises(ValueError):

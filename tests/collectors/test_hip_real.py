@@ -24,7 +24,9 @@ def said(flag):
     import os
 
     environment = {name: value for name, value in os.environ.items() if name not in CLEAN}
-    done = subprocess.run(["hipconfig", flag], env={**environment, "HIP_PLATFORM": "amd"}, capture_output=True, check=True)
+    done = subprocess.run(
+        ["hipconfig", flag], env={**environment, "HIP_PLATFORM": "amd"}, capture_output=True, check=True
+    )
     return done.stdout.decode().strip()
 
 

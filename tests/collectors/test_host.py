@@ -391,8 +391,11 @@ def test_this_machine():
 def test_two_machines_are_told_apart_without_naming_them():
     ids = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210")
     digests = [
-        collect(FakeHost(files={"/etc/machine-id": f"{number}\n"}), "host").value["machine_digest"] for number in ids
+        collect(FakeHost(files={"/etc/machine-id": f"{number}\n"}), "host").value["machine_digest"]
+        for number in ids
     ]
     assert digests[0] != digests[1]
-    assert all(len(digest) == 16 and digest not in number for digest, number in zip(digests, ids, strict=True))
+    assert all(
+        len(digest) == 16 and digest not in number for digest, number in zip(digests, ids, strict=True)
+    )
     assert collect(FakeHost(), "host").kinds("machine_digest") == ["absent"]

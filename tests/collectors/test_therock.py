@@ -18,8 +18,19 @@ GOOD = {
     "rocm_package_version": "10.1.0a20260811",
     "rocm_version": "10.1.0",
     "submodules": [
-        {"submodule_name": "HIPIFY", "submodule_path": "compiler/hipify", "submodule_url": "https://github.com/ROCm/HIPIFY.git", "pin_sha": "FD6BD537F9F8512D1E4BF4D80290864BA88B257C", "patches": []},
-        {"submodule_name": "rocm-libraries", "submodule_url": "https://github.com/ROCm/rocm-libraries", "pin_sha": PIN, "patches": ["0001.patch"]},
+        {
+            "submodule_name": "HIPIFY",
+            "submodule_path": "compiler/hipify",
+            "submodule_url": "https://github.com/ROCm/HIPIFY.git",
+            "pin_sha": "FD6BD537F9F8512D1E4BF4D80290864BA88B257C",
+            "patches": [],
+        },
+        {
+            "submodule_name": "rocm-libraries",
+            "submodule_url": "https://github.com/ROCm/rocm-libraries",
+            "pin_sha": PIN,
+            "patches": ["0001.patch"],
+        },
     ],
     "flags": {"KPACK_SPLIT_ARTIFACTS": True},
 }
@@ -29,7 +40,9 @@ def therock(content, **host):
     files = {f"{CORE}/.info/version": "10.1.0\n"}
     if content is not None:
         files[PLACE] = content if isinstance(content, (str, bytes, int)) else json.dumps(content)
-    return collect(FakeHost(files=files, modules={"_rocm_sdk_core": f"{CORE}/__init__.py"}, **host), "therock")
+    return collect(
+        FakeHost(files=files, modules={"_rocm_sdk_core": f"{CORE}/__init__.py"}, **host), "therock"
+    )
 
 
 def test_a_good_manifest():
@@ -39,7 +52,12 @@ def test_a_good_manifest():
     for key in ("the_rock_commit", "github_job", "github_run_id", "rocm_package_version", "rocm_version"):
         assert value[key] == GOOD[key]
     assert value["gemm_libraries_commit"] == PIN
-    assert value["submodules"][0] == {"name": "HIPIFY", "url": "https://github.com/ROCm/HIPIFY.git", "pin_sha": "fd6bd537f9f8512d1e4bf4d80290864ba88b257c", "patches": []}
+    assert value["submodules"][0] == {
+        "name": "HIPIFY",
+        "url": "https://github.com/ROCm/HIPIFY.git",
+        "pin_sha": "fd6bd537f9f8512d1e4bf4d80290864ba88b257c",
+        "patches": [],
+    }
     assert value["submodules"][1]["patches"] == ["0001.patch"]
     assert result.reasons == ()
 
@@ -47,22 +65,49 @@ def test_a_good_manifest():
 @pytest.mark.parametrize("host", [{}, {"files": {"/opt/rocm/.info/version": "6.2.0"}}])
 def test_absent_is_silent(host):
     result = collect(FakeHost(**host), "therock")
-    assert (result.value["status"], result.value["manifest_path"], result.value["submodules"]) == ("absent", None, None)
+    assert (result.value["status"], result.value["manifest_path"], result.value["submodules"]) == (
+        "absent",
+        None,
+        None,
+    )
     assert not any(reason.partial for reason in result.reasons)
 
 
 def test_native_packages_keep_it_in_core():
-    host = FakeHost(files={"/opt/rocm/core-7.13/share/therock/therock_manifest.json": json.dumps(GOOD), "/opt/rocm/core-7.13/lib/x": ""}, links={"/opt/rocm/core": "core-7.13"})
-    assert collect(host, "therock").value["manifest_path"] == "/opt/rocm/core/share/therock/therock_manifest.json"
+    host = FakeHost(
+        files={
+            "/opt/rocm/core-7.13/share/therock/therock_manifest.json": json.dumps(GOOD),
+            "/opt/rocm/core-7.13/lib/x": "",
+        },
+        links={"/opt/rocm/core": "core-7.13"},
+    )
+    assert (
+        collect(host, "therock").value["manifest_path"]
+        == "/opt/rocm/core/share/therock/therock_manifest.json"
+    )
 
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", "null", "7", b"\xff\xfe", '{"rocm_version": NaN}', "[" * 100_000, '{"a": ' + "9" * 5000 + "}"],
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "7",
+        b"\xff\xfe",
+        '{"rocm_version": NaN}',
+        "[" * 100_000,
+        '{"a": ' + "9" * 5000 + "}",
+    ],
 )
 def test_what_is_no_manifest_is_invalid(content):
     result = therock(content)
-    assert (result.value["status"], result.value["manifest_path"], result.value["rocm_version"]) == ("invalid", PLACE, None)
+    assert (result.value["status"], result.value["manifest_path"], result.value["rocm_version"]) == (
+        "invalid",
+        PLACE,
+        None,
+    )
     assert [reason.kind.value for reason in result.reasons] == ["unparsed"]
 
 
@@ -80,10 +125,17 @@ def test_what_was_not_seen_is_unknown(number, kind):
 
 
 def test_built_outside_git():
-    document = {**GOOD, "the_rock_commit": None, "submodules": [{**entry, "pin_sha": None} for entry in GOOD["submodules"]]}
+    document = {
+        **GOOD,
+        "the_rock_commit": None,
+        "submodules": [{**entry, "pin_sha": None} for entry in GOOD["submodules"]],
+    }
     result = therock(document)
     assert (result.value["the_rock_commit"], result.value["gemm_libraries_commit"]) == (None, None)
-    assert [(reason.kind.value, reason.field) for reason in result.reasons] == [("absent", "submodules"), ("absent", "the_rock_commit")]
+    assert [(reason.kind.value, reason.field) for reason in result.reasons] == [
+        ("absent", "submodules"),
+        ("absent", "the_rock_commit"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -103,13 +155,19 @@ def test_what_is_odd_in_the_submodules_is_one_reason(entries, names):
 
 def test_no_submodules_and_odd_scalars():
     result = therock({"rocm_version": True, "github_run_id": 31444849807, "github_job": "  "})
-    assert (result.value["rocm_version"], result.value["github_run_id"], result.value["github_job"]) == (None, "31444849807", None)
+    assert (result.value["rocm_version"], result.value["github_run_id"], result.value["github_job"]) == (
+        None,
+        "31444849807",
+        None,
+    )
     assert result.value["submodules"] == []
     assert not any(reason.partial for reason in result.reasons)
 
 
 def test_odd_patches_are_null():
-    result = therock({**GOOD, "submodules": [{"submodule_name": "rocm-libraries", "pin_sha": PIN, "patches": "one"}]})
+    result = therock(
+        {**GOOD, "submodules": [{"submodule_name": "rocm-libraries", "pin_sha": PIN, "patches": "one"}]}
+    )
     assert result.value["submodules"][0]["patches"] is None
 
 

@@ -23,7 +23,11 @@ from aorta_collectors.tree.versions import (
         ("10.1.0a20260811", "10.1.0a20260811", None),
         ("7.0.0rc20250911", "7.0.0rc20250911", None),
         ("10.1.0a20260811+bkc.20260814", "10.1.0a20260811+bkc.20260814", None),
-        ("7.10.0.dev0+0123456789abcdef0123456789abcdef01234567", "7.10.0.dev0+0123456789abcdef0123456789abcdef01234567", None),
+        (
+            "7.10.0.dev0+0123456789abcdef0123456789abcdef01234567",
+            "7.10.0.dev0+0123456789abcdef0123456789abcdef01234567",
+            None,
+        ),
         ("5.2.21153.1", "5.2.21153.1", None),
     ],
 )
@@ -33,7 +37,21 @@ def test_rocm_versions_are_kept_and_split(text, release, build):
     assert split_build(version) == (release, build)
 
 
-@pytest.mark.parametrize("text", ["", " \n", "garbage\n", "7", "7.2.0 extra", "7.2\n7.3", "v7.2.0", "9" * 5000, "1." * 500, "7.2.0-" + "a" * 200])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "garbage\n",
+        "7",
+        "7.2.0 extra",
+        "7.2\n7.3",
+        "v7.2.0",
+        "9" * 5000,
+        "1." * 500,
+        "7.2.0-" + "a" * 200,
+    ],
+)
 def test_what_is_no_version(text):
     with pytest.raises(ValueError):
         parse_rocm_version(text)

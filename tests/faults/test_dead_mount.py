@@ -65,7 +65,10 @@ def outcome(tmp_path_factory):
         settings = {name: case[1](dead=dead, link=str(link), path=path) for name, case in CASES.items()}
         runs = {
             name: lambda name=name, more=more: probe(
-                folder / f"{name}.json", {**environment(folder, path), **more}, "--deadline", DEADLINE_S
+                folder / f"{name}.json",
+                {**environment(folder, path, covered=False), **more},
+                "--deadline",
+                DEADLINE_S,
             )
             for name, more in {"none": {}, **settings}.items()
         }

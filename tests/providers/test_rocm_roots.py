@@ -43,10 +43,17 @@ def test_classic_through_alternatives():
         links={"/opt/rocm": "/etc/alternatives/rocm", "/etc/alternatives/rocm": "/opt/rocm-6.2.0"},
     )
     tree = got.typed
-    assert (tree.root, tree.resolved, tree.root_source, tree.layout) == ("/opt/rocm", "/opt/rocm-6.2.0", "opt_rocm", "classic")
+    assert (tree.root, tree.resolved, tree.root_source, tree.layout) == (
+        "/opt/rocm",
+        "/opt/rocm-6.2.0",
+        "opt_rocm",
+        "classic",
+    )
     assert tree.opt_rocm_target == "/opt/rocm-6.2.0"
     assert (tree.bin_dirs, tree.lib_dirs) == (("/opt/rocm/bin",), ("/opt/rocm/lib",))
-    assert [(stack.root, stack.version, stack.via) for stack in tree.candidates] == [("/opt/rocm", "6.2.0-66", "opt_rocm")]
+    assert [(stack.root, stack.version, stack.via) for stack in tree.candidates] == [
+        ("/opt/rocm", "6.2.0-66", "opt_rocm")
+    ]
     assert got.coverage["rocm"] is Coverage.SEEN
 
 
@@ -72,7 +79,10 @@ def test_a_version_alone_makes_a_root(marker):
 
 
 def test_an_explicit_root_is_accepted_loosely():
-    tree = roots(files={"/soft/rocm/bin/hipcc": "x", "/opt/rocm/.info/version": "6.2.0\n"}, env={"ROCM_PATH": "/soft/rocm/"})
+    tree = roots(
+        files={"/soft/rocm/bin/hipcc": "x", "/opt/rocm/.info/version": "6.2.0\n"},
+        env={"ROCM_PATH": "/soft/rocm/"},
+    )
     assert (tree.root, tree.root_source) == ("/soft/rocm", "ROCM_PATH")
     assert [stack.root for stack in tree.candidates] == ["/soft/rocm", "/opt/rocm"]
 
@@ -89,7 +99,9 @@ def test_an_override_that_names_nothing_is_told():
     assert [(t.kind, "/gone/rocm" in t.text) for t in tree.troubles] == [(ReasonKind.EXPECTED, True)]
 
 
-@pytest.mark.parametrize(("number", "kind"), [(errno.EACCES, ReasonKind.DENIED), (errno.ETIMEDOUT, ReasonKind.TIMED_OUT)])
+@pytest.mark.parametrize(
+    ("number", "kind"), [(errno.EACCES, ReasonKind.DENIED), (errno.ETIMEDOUT, ReasonKind.TIMED_OUT)]
+)
 def test_an_unreadable_override_stays_the_root(number, kind):
     got = find(
         files={"/nfs/rocm": number, "/opt/rocm/.info/version": "6.2.0\n", "/opt/rocm/lib/x": ""},
@@ -98,7 +110,10 @@ def test_an_unreadable_override_stays_the_root(number, kind):
     tree = got.typed
     assert (tree.root, tree.root_source, tree.resolved) == ("/nfs/rocm", "ROCM_PATH", "/nfs/rocm")
     assert tree.troubles[0].kind is kind
-    assert [(stack.root, stack.version) for stack in tree.candidates] == [("/nfs/rocm", None), ("/opt/rocm", "6.2.0")]
+    assert [(stack.root, stack.version) for stack in tree.candidates] == [
+        ("/nfs/rocm", None),
+        ("/opt/rocm", "6.2.0"),
+    ]
 
 
 def test_an_unreadable_wheel_override_keeps_its_layout():
@@ -108,7 +123,9 @@ def test_an_unreadable_wheel_override_keeps_its_layout():
 
 
 def test_relative_override_counts_from_the_working_directory():
-    tree = roots(files={"/work/rocm/lib/x": ""}, links={"/proc/self/cwd": "/work/sub"}, env={"ROCM_PATH": "../rocm"})
+    tree = roots(
+        files={"/work/rocm/lib/x": ""}, links={"/proc/self/cwd": "/work/sub"}, env={"ROCM_PATH": "../rocm"}
+    )
     assert tree.root == "/work/rocm"
 
 
@@ -138,10 +155,18 @@ def test_denied_everywhere():
 
 def test_native_packages_with_only_a_core_link():
     tree = roots(
-        files={"/opt/rocm/core-7.13/.info/version": "7.13.0\n", "/opt/rocm/core-7.13/lib/libamdhip64.so.7": "x"},
+        files={
+            "/opt/rocm/core-7.13/.info/version": "7.13.0\n",
+            "/opt/rocm/core-7.13/lib/libamdhip64.so.7": "x",
+        },
         links={"/opt/rocm/core": "/etc/alternatives/core", "/etc/alternatives/core": "/opt/rocm/core-7.13"},
     )
-    assert (tree.root, tree.layout, tree.lib_root, tree.include_root) == ("/opt/rocm", "native", "/opt/rocm/core", "/opt/rocm/core")
+    assert (tree.root, tree.layout, tree.lib_root, tree.include_root) == (
+        "/opt/rocm",
+        "native",
+        "/opt/rocm/core",
+        "/opt/rocm/core",
+    )
     assert tree.bin_dirs == ("/opt/rocm/bin", "/opt/rocm/core/bin")
     assert tree.lib_dirs == ("/opt/rocm/core/lib",)
     assert len(tree.candidates) == 1
@@ -150,7 +175,11 @@ def test_native_packages_with_only_a_core_link():
 def test_native_packages_with_top_level_links():
     tree = roots(
         files={f"/opt/rocm/core-10.0/{name}": "10.0.0\n" for name in (".info/version", "lib/x", "include/y")},
-        links={"/opt/rocm/core": "core-10.0", "/opt/rocm/lib": "core/lib", "/opt/rocm/include": "core/include"},
+        links={
+            "/opt/rocm/core": "core-10.0",
+            "/opt/rocm/lib": "core/lib",
+            "/opt/rocm/include": "core/include",
+        },
     )
     assert (tree.lib_root, tree.include_root) == ("/opt/rocm", "/opt/rocm")
 
@@ -179,13 +208,19 @@ def test_wheel():
 
 
 def test_w22_library_wheel_of_one_family():
-    tree = provide(wheels("_rocm_sdk_libraries_gfx94X_dcgpu", "rocm_sdk_libraries", "rocm_sdk"), RocmRoots).typed
+    tree = provide(
+        wheels("_rocm_sdk_libraries_gfx94X_dcgpu", "rocm_sdk_libraries", "rocm_sdk"), RocmRoots
+    ).typed
     assert tree.lib_root == f"{SITE}/_rocm_sdk_libraries_gfx94X_dcgpu"
     assert tree.lib_roots == (tree.lib_root,)
 
 
 def test_w22_several_families_are_all_told_the_wanted_one_first():
-    packages = ["_rocm_sdk_libraries_gfx1151", "_rocm_sdk_libraries_gfx94X_dcgpu", "_rocm_sdk_libraries_gfx950_dcgpu"]
+    packages = [
+        "_rocm_sdk_libraries_gfx1151",
+        "_rocm_sdk_libraries_gfx94X_dcgpu",
+        "_rocm_sdk_libraries_gfx950_dcgpu",
+    ]
     tree = provide(wheels(*packages, env={"ROCM_SDK_TARGET_FAMILY": "gfx950-dcgpu"}), RocmRoots).typed
     assert tree.lib_roots == tuple(f"{SITE}/{name}" for name in (packages[2], packages[0], packages[1]))
     plain = provide(wheels(*packages, "_rocm_sdk_libraries"), RocmRoots).typed
@@ -198,7 +233,11 @@ def test_lone_core_stands_for_all():
 
 
 def test_namespace_form_of_the_core():
-    host = wheels(modules={"_rocm_sdk_core": Module(name="_rocm_sdk_core", locations=(f"{SITE}/gone/_rocm_sdk_core", CORE))})
+    host = wheels(
+        modules={
+            "_rocm_sdk_core": Module(name="_rocm_sdk_core", locations=(f"{SITE}/gone/_rocm_sdk_core", CORE))
+        }
+    )
     assert provide(host, RocmRoots).typed.root == CORE
 
 
@@ -208,7 +247,9 @@ def test_core_as_a_plain_module():
 
 
 def test_override_at_a_wheel_component_takes_its_siblings():
-    host = wheels("_rocm_sdk_libraries_gfx950_dcgpu", "_rocm_sdk_devel", env={"ROCM_PATH": f"{SITE}/_rocm_sdk_devel"})
+    host = wheels(
+        "_rocm_sdk_libraries_gfx950_dcgpu", "_rocm_sdk_devel", env={"ROCM_PATH": f"{SITE}/_rocm_sdk_devel"}
+    )
     tree = provide(host, RocmRoots).typed
     assert (tree.root, tree.root_source, tree.layout) == (CORE, "ROCM_PATH", "wheel")
     assert tree.lib_dirs[-1] == f"{SITE}/_rocm_sdk_devel/lib"
@@ -263,7 +304,10 @@ def test_wheel_and_classic_are_both_told():
 
 
 def test_a_console_script_in_a_venv_is_no_root():
-    tree = roots(files={"/venv/bin/hipconfig": "#!python", "/venv/lib/python3.12/x": ""}, env={"PATH": ":bin:/venv/bin"})
+    tree = roots(
+        files={"/venv/bin/hipconfig": "#!python", "/venv/lib/python3.12/x": ""},
+        env={"PATH": ":bin:/venv/bin"},
+    )
     assert tree.root_source == "none"
     assert tree.candidates == ()
 
@@ -279,18 +323,30 @@ def test_the_tree_behind_a_tool(inner):
 
 
 def test_a_wheel_behind_a_tool():
-    host = wheels(links={"/usr/bin/hipconfig": f"{CORE}/bin/hipconfig"}, env={"PATH": "/usr/bin"}, files={f"{CORE}/bin/hipconfig": "x"}, modules={})
+    host = wheels(
+        links={"/usr/bin/hipconfig": f"{CORE}/bin/hipconfig"},
+        env={"PATH": "/usr/bin"},
+        files={f"{CORE}/bin/hipconfig": "x"},
+        modules={},
+    )
     assert provide(host, RocmRoots).typed.root == CORE
 
 
 def test_a_dangling_tool_leads_nowhere():
-    assert roots(links={"/usr/bin/hipcc": "/opt/rocm-1/bin/hipcc"}, env={"PATH": "/usr/bin"}).root_source == "none"
+    assert (
+        roots(links={"/usr/bin/hipcc": "/opt/rocm-1/bin/hipcc"}, env={"PATH": "/usr/bin"}).root_source
+        == "none"
+    )
 
 
 @pytest.mark.parametrize("env", [{}, {"PATH": "/usr/bin"}])
 def test_distribution_packages_in_usr(env):
     tree = roots(
-        files={"/usr/share/hip/version": "HIP_VERSION_MAJOR=5\n", "/usr/bin/hipconfig": "x", "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5": "x"},
+        files={
+            "/usr/share/hip/version": "HIP_VERSION_MAJOR=5\n",
+            "/usr/bin/hipconfig": "x",
+            "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5": "x",
+        },
         dirs=["/usr/lib64"],
         env=env,
     )
@@ -306,7 +362,10 @@ def test_the_only_versioned_tree_is_the_root():
 
 
 def test_of_several_versioned_trees_none_is_guessed():
-    got = find(files={f"/opt/rocm-{v}/.info/version": f"{v}\n" for v in ("6.2.0", "7.1.0")}, dirs=["/opt/rocm-extras"])
+    got = find(
+        files={f"/opt/rocm-{v}/.info/version": f"{v}\n" for v in ("6.2.0", "7.1.0")},
+        dirs=["/opt/rocm-extras"],
+    )
     assert got.typed.root_source == "none"
     assert [stack.version for stack in got.typed.candidates] == ["6.2.0", "7.1.0"]
     assert got.coverage["rocm"] is Coverage.SEEN
@@ -314,10 +373,15 @@ def test_of_several_versioned_trees_none_is_guessed():
 
 def test_rocm_inside_a_torch_wheel_is_a_stack():
     tree = roots(
-        files={f"{SITE}/torch/lib/libamdhip64.so": "x", f"{SITE}/torch/version.py": "__version__ = '2.5.1+rocm6.2'\n"},
+        files={
+            f"{SITE}/torch/lib/libamdhip64.so": "x",
+            f"{SITE}/torch/version.py": "__version__ = '2.5.1+rocm6.2'\n",
+        },
         modules={"torch": f"{SITE}/torch/__init__.py"},
     )
-    assert [(stack.root, stack.version, stack.via) for stack in tree.candidates] == [(f"{SITE}/torch/lib", "6.2", "torch")]
+    assert [(stack.root, stack.version, stack.via) for stack in tree.candidates] == [
+        (f"{SITE}/torch/lib", "6.2", "torch")
+    ]
     assert tree.root_source == "none"
 
 
@@ -334,7 +398,10 @@ def test_a_versioned_tree_that_may_not_be_read_is_told(place):
     assert [trouble.kind for trouble in tree.troubles] == [ReasonKind.DENIED]
 
 
-@pytest.mark.parametrize(("content", "kind"), [("garbage\n", ReasonKind.UNPARSED), ("", ReasonKind.UNPARSED), (errno.EACCES, ReasonKind.DENIED)])
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [("garbage\n", ReasonKind.UNPARSED), ("", ReasonKind.UNPARSED), (errno.EACCES, ReasonKind.DENIED)],
+)
 def test_a_marker_that_is_no_version_makes_no_root_and_is_told(content, kind):
     got = find(files={"/opt/rocm/.info/version": content})
     assert got.typed.root_source == "none"

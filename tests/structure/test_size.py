@@ -12,7 +12,15 @@ FILES = sorted([*(ROOT / "aorta").rglob("*.py"), *(ROOT / "collectors").rglob("*
 def code_lines(path: Path) -> set[int]:
     """Return the numbers of the lines that hold code: no blanks, comments, docstrings."""
     lines: set[int] = set()
-    skip = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING}
+    skip = {
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.NEWLINE,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENDMARKER,
+        tokenize.ENCODING,
+    }
     with path.open("rb") as stream:
         for token in tokenize.tokenize(stream.readline):
             if token.type not in skip:
@@ -20,7 +28,11 @@ def code_lines(path: Path) -> set[int]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 lines.difference_update(range(first.lineno, first.end_lineno + 1))
     return lines
 

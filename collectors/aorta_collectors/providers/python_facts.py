@@ -79,15 +79,11 @@ def _placed(ctx: Context, facts: PythonFacts) -> PythonFacts:
     named, named_prefix = ctx.env(NAME_VARIABLE) or None, ctx.env(PREFIX_VARIABLE) or None
     if facts.prefix != facts.base_prefix:
         stale = named if conda_prefix is None or named_prefix not in (None, conda_prefix) else None
-        return evolve(
-            facts, env=VENV, venv_path=facts.prefix, conda_prefix=conda_prefix, stale_conda=stale
-        )
+        return evolve(facts, env=VENV, venv_path=facts.prefix, conda_prefix=conda_prefix, stale_conda=stale)
     if conda_prefix is not None:
         name = _conda_name(ctx, conda_prefix, named, named_prefix)
         stale = named if named not in (name, conda_prefix) else None
-        return evolve(
-            facts, env=CONDA, conda_env_name=name, conda_prefix=conda_prefix, stale_conda=stale
-        )
+        return evolve(facts, env=CONDA, conda_env_name=name, conda_prefix=conda_prefix, stale_conda=stale)
     if not meta.absent:
         return evolve(facts, gap=Gap.of(meta, "conda-meta"), stale_conda=named)
     return evolve(facts, env=SYSTEM, stale_conda=named)
