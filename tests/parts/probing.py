@@ -55,8 +55,12 @@ class Probed:
         return [command for record in self.records().values() for command in record["commands"]]
 
 
-def environment(folder, path, **more):
-    """Return the whole environment of a probe, which no variable of the caller can change."""
+def environment(folder, path, *, covered=True, **more):
+    """Return the whole environment of a probe, which no variable of the caller can change.
+
+    But for coverage's own, by which it follows child processes. It looks into HOME and ``sys.path`` for
+    itself, so a probe with a dead one is not ``covered``.
+    """
     late = Path(folder) / "late"
     late.mkdir(exist_ok=True)
     (late / "sitecustomize.py").write_text(LATE)
@@ -66,6 +70,7 @@ def environment(folder, path, **more):
         "LANG": "C.UTF-8",
         "PYTHONPATH": f"{late}:{ROOT}:{ROOT}/collectors",
         "TEST_MARKER": str(folder),
+        **{name: value for name, value in os.environ.items() if covered and name.startswith("COVERAGE_")},
         **{name: str(value) for name, value in more.items()},
     }
 
