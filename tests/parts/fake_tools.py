@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ANSWERS = {
-    "rocm_agent_enumerator": 'echo gfx000; for n in 1 2 3 4 5 6 7 8; do echo gfx942; done',
+    "rocm_agent_enumerator": "echo gfx000; for n in 1 2 3 4 5 6 7 8; do echo gfx942; done",
     "rocminfo": 'printf "ROCk module version 6.16.13 is loaded\\nHSA Agents\\n"',
     "hipconfig": """
 case "$1" in
