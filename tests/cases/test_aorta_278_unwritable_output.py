@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.parts.uncovered import UNCOVERED
+
 CASE = "aorta-278-unwritable-output"
 
 ROOT = Path(__file__).resolve().parents[2]
-#: A process under coverage writes a file of its own at its end, which the limits here would break.
-UNCOVERED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
 ENTRIES = {
     "module": ("aorta.instrumentation._probe_main",),
     "command": ("aorta", "env", "probe", "-o"),

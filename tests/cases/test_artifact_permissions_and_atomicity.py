@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.parts.uncovered import UNCOVERED
+
 CASE = "artifact-permissions-and-atomicity"
 
 ROOT = Path(__file__).resolve().parents[2]
-#: A process under coverage writes a file of its own at its end, which the limits here would break.
-UNCOVERED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
 WORDS = ("aorta", "env", "probe", "--section", "python_version", "-o", "env.json")
 
 

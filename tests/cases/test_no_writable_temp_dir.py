@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.parts.uncovered import UNCOVERED
+
 CASE = "no-writable-temp-dir"
 
 ROOT = Path(__file__).resolve().parents[2]
-#: A process under coverage writes a file of its own at its end.
-UNCOVERED = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
 
 #: Runs before anything of aorta and refuses every write outside one directory, as read-only mounts would.
 GUARD = """

@@ -15,6 +15,7 @@ from aorta.host.slow import NotAskedError, SlowFiles
 from aorta.model.vocabulary import Outcome
 from tests.parts.fuse import hanging_mount
 from tests.parts.fuse_hang import SCRIPT
+from tests.parts.uncovered import UNCOVERED
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 1.0
@@ -280,6 +281,7 @@ def test_a_whole_process_ends_though_the_mount_does_not_answer(mount):
     process = subprocess.Popen(
         [sys.executable, "-c", WHOLE, mount],
         cwd=ROOT,
+        env=UNCOVERED,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
