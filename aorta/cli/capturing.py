@@ -128,10 +128,11 @@ def captured(registry: "Registry", host: "Host", *, progress: bool | None, **wis
     """Run a capture on a host, which is closed whatever happens."""
     from aorta.cli.progress import Progress
     from aorta.instrumentation.environment import UnknownSectionError, capture
+    from aorta.instrumentation.process import age
 
     watch = Progress.of(progress)
     try:
-        return capture(registry=registry, host=host, started=watch.start, **wishes)
+        return capture(registry=registry, host=host, started=watch.start, spent_s=age(), **wishes)
     except UnknownSectionError as error:
         raise Misuse(str(error)) from None
     finally:

@@ -150,7 +150,7 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
     """Capture, and return the document and what looks up a variable of the environment captured."""
     from aorta.model.codec import dump
 
-    host = _host(asked["replay"])
+    host = _host(asked["replay"], asked["deadline"])
     registry = discovered(asked["plugins"])
     sections = _flat(asked["sections"]) or None
     if asked["field"] is not None:
@@ -180,11 +180,11 @@ def _check_field(asked: Mapping[str, Any], sections: tuple[str, ...] | None, nee
             raise Misuse(f"--field {asked['field']}: the section {section} is not among those to run")
 
 
-def _host(replay: str | None) -> "Host":
+def _host(replay: str | None, deadline_s: float) -> "Host":
     if replay is None:
         from aorta.instrumentation.environment import live_host
 
-        return live_host()
+        return live_host(deadline_s)
     from aorta.host.replay import RecordingError, open_recording
 
     try:

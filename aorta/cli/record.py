@@ -63,7 +63,7 @@ def _recorded(target: str, asked: dict[str, Any]) -> int:
     registry = discovered(asked["plugins"])
     with replacing(target) as stream:
         lines = Lines(stream)
-        host = RecordingHost(live_host(), lines)
+        host = RecordingHost(live_host(asked["deadline"]), lines)
         captured(
             registry,
             host,

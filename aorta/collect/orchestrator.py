@@ -64,7 +64,7 @@ class Orchestrator:
         self.results: dict[str, Result] = {}
         self.abandoned: list[str] = []
         self.started = time.monotonic()
-        self.deadline = self.started + request.deadline_s
+        self.deadline = self.started + max(0.0, request.deadline_s - request.spent_s)
         self.commands = CommandPool(host)
         self._shared = Shared(host=host, request=request, commands=self.commands, digests=Digests(host))
         self._inbox: queue.SimpleQueue[Ended] = queue.SimpleQueue()

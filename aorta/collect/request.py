@@ -18,7 +18,8 @@ class Request:
     ``probe_invocation`` is claimed by the caller, never detected. ``expect`` names parts of the
     machine whose absence is a failure (gpu, torch, rdma). ``sudo`` allows privileged commands.
     ``sections`` are the only ones to run, ``without`` the ones to leave out. ``timeouts`` are
-    deadlines by section in seconds. ``env`` replaces the process's environment.
+    deadlines by section in seconds. ``spent_s`` of the deadline are gone before the capture begins.
+    ``env`` replaces the process's environment.
     """
 
     detail: Detail = Detail.COMPACT
@@ -29,6 +30,7 @@ class Request:
     without: tuple[str, ...] = ()
     timeouts: Mapping[str, float] = attrs.field(factory=dict)
     deadline_s: float = 60.0
+    spent_s: float = 0.0
     env: Mapping[str, str] | None = None
     buck_target: str | None = None
     buck_context: Any = None

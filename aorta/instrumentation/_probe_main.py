@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from aorta.host.search_path import guard
-from aorta.instrumentation.process import Stdout, Stopped, leave, say, secure_streams, stop_on_signals
+from aorta.instrumentation.process import Stdout, Stopped, age, leave, say, secure_streams, stop_on_signals
 from aorta.model.vocabulary import INVOCATIONS
 
 USAGE = (
@@ -98,12 +98,12 @@ def _probe(target: str, wishes: dict[str, Any]) -> int:
         _say(str(error))
         return 2
     to_stdout = target in ("-", "/dev/stdout")
-    host = live_host()
+    host = live_host(deadline_s)
     with Stdout() as out:
         try:
             if not to_stdout:
                 check_writable(target)
-            document = dump(capture(host=host, deadline_s=deadline_s, **wishes))
+            document = dump(capture(host=host, deadline_s=deadline_s, spent_s=age(), **wishes))
             for line in execution_notice(document, host.env):
                 _say(line)
             if to_stdout:

@@ -29,6 +29,9 @@ from aorta.plugin.registry import Registry
 #: Seconds that a capture from a program may take; the command line has its own.
 DEADLINE_S = 60.0
 
+#: The most seconds that a file system may stay silent.
+PATIENCE_S = 3.0
+
 
 class UnknownSectionError(ValueError):
     """A section was asked for that no collector makes."""
@@ -46,6 +49,7 @@ def capture(
     without: Iterable[str] = (),
     timeouts: Mapping[str, float] | None = None,
     deadline_s: float | None = None,
+    spent_s: float = 0.0,
     sudo: bool | None = None,
     expect: Iterable[str] = (),
     env: Mapping[str, str] | None = None,
@@ -61,11 +65,11 @@ def capture(
     compact or full. ``plugins`` are further collectors: modules, their names, or functions.
     ``sections`` are the only ones to run (what they need runs too), ``without`` the ones to leave out,
     ``timeouts`` their deadlines in seconds. ``deadline_s`` is the limit for all (default 60 s,
-    ``AORTA_DEADLINE_S``). ``sudo`` allows privileged commands (default ``AORTA_SUDO=1``). ``expect``
-    names parts of the machine (gpu, torch, rdma) whose absence is a failure. ``env`` replaces the
-    environment that is looked at. ``cache`` and ``import_torch`` concern digests and the torch
-    sections. ``host`` is looked at in place of this machine, and closed; ``registry`` takes the place
-    of discovery; ``started`` is given the orchestrator before it runs.
+    ``AORTA_DEADLINE_S``), of which ``spent_s`` are gone already. ``sudo`` allows privileged commands
+    (default ``AORTA_SUDO=1``). ``expect`` names parts of the machine (gpu, torch, rdma) whose absence
+    is a failure. ``env`` replaces the environment that is looked at. ``cache`` and ``import_torch``
+    concern digests and the torch sections. ``host`` is looked at in place of this machine, and closed;
+    ``registry`` takes the place of discovery; ``started`` is given the orchestrator before it runs.
 
     Raises ValueError for an unknown detail or section; nothing for what the machine does.
     """
@@ -78,6 +82,7 @@ def capture(
         without=tuple(without),
         timeouts=dict(timeouts or {}),
         deadline_s=deadline_from_environment(DEADLINE_S) if deadline_s is None else deadline_s,
+        spent_s=spent_s,
         env=env,
         buck_target=buck_target,
         buck_context=buck_context,
@@ -87,7 +92,7 @@ def capture(
     registry = registry or discover(plugins)
     check_sections(registry, (*(request.sections or ()), *request.without))
     check_sections(registry, request.timeouts, also=registry.providers)
-    run = Orchestrator(registry, host or live_host(), request)
+    run = Orchestrator(registry, host or live_host(request.deadline_s), request)
     if started is not None:
         started(run)
     return _captured(run)
@@ -107,11 +112,11 @@ def capture_to(path: str | os.PathLike[str], *, force: bool = True, **options: A
     return snapshot
 
 
-def live_host() -> Host:
-    """Return this machine."""
+def live_host(deadline_s: float = DEADLINE_S) -> Host:
+    """Return this machine; a file system that may hang gets a third of the deadline, 3 s at most."""
     from aorta.host.live import LiveHost
 
-    return LiveHost()
+    return LiveHost(slow_limit_s=min(PATIENCE_S, deadline_s / 3))
 
 
 def _detail(word: str) -> Detail:

@@ -15,6 +15,9 @@ from typing import IO, Any, NoReturn
 #: Seconds that cleaning up may take after a signal before the process leaves anyway.
 LAST_S = 3.0
 
+#: The most seconds that starting may take and count for the deadline.
+STARTING_S = 5.0
+
 #: Seconds that threads with a command get to end it before the process leaves.
 COMMANDS_S = 1.0
 
@@ -44,6 +47,18 @@ def secure_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def age() -> float:
+    """Return the seconds since this process started; 0 where the kernel does not tell."""
+    try:
+        with open("/proc/self/stat", encoding="ascii", errors="replace") as stream:
+            ticks = int(stream.read().rpartition(")")[2].split()[19])
+        seconds = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return 0.0
+    # A process that imports aorta long after its start has not used up the deadline.
+    return seconds if 0 < seconds < STARTING_S else 0.0
 
 
 def stop_on_signals() -> None:

@@ -232,7 +232,12 @@ def _package(
         text = f"dpkg knows it, not as installed: {', '.join(unfinished)}"
         ctx.note(ReasonKind.UNPARSED, "package_version", text, subject="dpkg-query")
     asked = ["dpkg"] if states is not None else []
-    asked += ["rpm"] if any(answer.ok for answer in rpm) else []
+    asked += ["rpm"] if any(map(driver_packages.answered, rpm)) else []
+    for answer in answers:
+        noise = driver_packages.garbled(answer)
+        if noise is not None:
+            text = f"no list of packages but {noise!r}"
+            ctx.note(ReasonKind.UNPARSED, "package_name", text, subject=answer.subject)
     if not asked:
         _note_silence(ctx, answers)
     return driver_packages.choose(found, release), asked
@@ -245,13 +250,13 @@ def _dpkg(ctx: Context, answers: list[CommandAnswer]) -> tuple[list[Package], li
     """
     found: list[Package] = []
     unfinished: list[str] = []
-    if any(map(driver_packages.knows_nothing, answers)):
+    if any(map(driver_packages.answered, answers)):
         for answer in answers:
             some, others = driver_packages.parse_dpkg(answer.stdout)
             found, unfinished = found + some, unfinished + others
         return found, unfinished, True
     plain = ctx.commands(*_queries(DPKG_FORMAT)[: len(FAMILIES)])
-    if not any(map(driver_packages.knows_nothing, plain)):
+    if not any(map(driver_packages.answered, plain)):
         return [], [], None
     for answer in plain:
         found += driver_packages.parse_dpkg(answer.stdout, states=False)[0]
@@ -265,7 +270,7 @@ def _note_silence(ctx: Context, answers: list[CommandAnswer]) -> None:
     failed = [answer for answer in answers if answer.kind not in (None, ReasonKind.NO_TOOL)]
     for answer in failed[:1]:
         ctx.note(answer.kind or ReasonKind.FAILED, "package_name", answer.detail, subject=answer.subject)
-    if not failed:
+    if not failed and not any(answer.ok for answer in answers):
         ctx.note(ReasonKind.NO_TOOL, "package_name", "neither dpkg-query nor rpm is installed")
 
 

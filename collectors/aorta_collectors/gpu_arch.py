@@ -10,7 +10,7 @@ from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import Outcome, Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.gpu import evidence, rocminfo
-from aorta_collectors.gpu.gfx import Target, parse_targets, plain
+from aorta_collectors.gpu.gfx import Target, names_any, parse_targets, plain
 from aorta_collectors.providers import KfdTopology, RocmRoots
 from aorta_collectors.tools.tool_json import first_line
 
@@ -199,11 +199,14 @@ def _enumerated(
         ctx.note(kind, field, text, subject=ENUMERATOR[0])
         return None
     listed = tuple(target.base for target in parse_targets(answer.stdout))
+    noise = first_line(plain(answer.stdout))
     if not listed and topology.gpus:
-        noise = first_line(plain(answer.stdout))
         text = f"the tool failed: it lists no GPU, KFD lists {len(topology.gpus)}"
         text += f"; it printed: {noise}" if noise else ""
         ctx.note(ReasonKind.FAILED, field, text, subject=ENUMERATOR[0])
+        return None
+    if noise and not names_any(answer.stdout):
+        ctx.note(ReasonKind.UNPARSED, field, f"no list of targets but {noise!r}", subject=ENUMERATOR[0])
         return None
     return listed
 

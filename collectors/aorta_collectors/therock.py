@@ -60,7 +60,10 @@ def collect(ctx: Context) -> TheRock:
     answer = read_manifest(ctx, ctx.need(RocmRoots).prefixes)
     manifest = ctx.take(answer, "")
     if manifest is None:
-        return TheRock(status=_status(answer), manifest_path=None if answer.absent else answer.subject)
+        status = _status(answer)
+        return TheRock(
+            status=status, manifest_path=answer.subject if status is ManifestStatus.INVALID else None
+        )
     _note_pins(ctx, manifest, answer.subject)
     pins = [submodule.pin_sha for submodule in manifest.submodules if submodule.name == GEMM_LIBRARIES]
     return TheRock(

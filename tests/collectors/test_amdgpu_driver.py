@@ -2,7 +2,7 @@ import errno
 
 import pytest
 
-from aorta.testing import FakeHost, collect
+from aorta.testing import Completed, FakeHost, Outcome, collect
 from aorta_collectors.gpu.driver_packages import choose, family_of, parse_dkms, parse_dpkg, parse_rpm
 from aorta_collectors.gpu.kernel_module import module_version, parse_modinfo, srcversion
 from tests.parts.gpu_hosts import agent, rocminfo
@@ -341,3 +341,16 @@ def test_no_module_versions(text):
 def test_no_srcversions(text):
     with pytest.raises(ValueError, match="no srcversion"):
         srcversion(text)
+
+
+@pytest.mark.parametrize("tool", ["dpkg-query", "rpm"])
+def test_garbage_of_a_package_tool_is_not_the_absence_of_a_package(tool):
+    class Garbling(FakeHost):
+        def run(self, argv, **options):
+            if argv[0] == tool:
+                return Completed(outcome=Outcome.OK, exit_code=0, stdout="\ufffd{not a table}\n")
+            return super().run(argv, **options)
+
+    result = collect(Garbling(dirs=["/sys/module", "/dev"]), "amdgpu_driver")
+    assert "unparsed" in result.kinds("package_name")
+    assert "absent" not in result.kinds("package_name")

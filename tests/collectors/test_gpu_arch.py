@@ -165,3 +165,18 @@ def test_features_come_from_the_enumerator_where_the_runtime_cannot_be_asked():
     assert arch(commands=commands).value["isa_targets"] == ["gfx942:sramecc+:xnack+"]
     result = arch(files=kfd(CPU, MI300X), commands=commands)
     assert (result.value["isa_targets"], result.kinds("isa_targets")) == (None, ["unsupported"])
+
+
+def test_garbage_is_no_count_of_zero():
+    result = collect(
+        FakeHost(commands={"rocm_agent_enumerator": "\x00\ufffd what?\n"}, dirs=["/sys/class"]), "gpu_arch"
+    )
+    assert result.value["agent_count"] is None
+    assert result.kinds("enumerator_targets") == ["unparsed"]
+
+
+def test_a_listing_of_the_cpu_alone_is_a_count_of_zero():
+    result = collect(
+        FakeHost(commands={"rocm_agent_enumerator": "gfx000\n"}, dirs=["/sys/class"]), "gpu_arch"
+    )
+    assert (result.value["agent_count"], result.kinds("enumerator_targets")) == (0, [])

@@ -141,7 +141,15 @@ def parse_dkms(text: str, module: str = "amdgpu") -> list[DkmsRow]:
     return rows
 
 
-def knows_nothing(answer: CommandAnswer) -> bool:
-    """Tell whether dpkg-query or rpm answered that no package matches (dpkg's exit status 1)."""
+def garbled(answer: CommandAnswer) -> str | None:
+    """Return the first line of an answer that is no list of packages at all, None for one that is."""
+    lines = [line for line in answer.stdout.splitlines() if line.strip()]
+    return lines[0].strip()[:100] if lines and not any(_rows(answer.stdout, 2)) else None
+
+
+def answered(answer: CommandAnswer) -> bool:
+    """Tell whether dpkg-query or rpm answered, if only that no package matches (dpkg's exit status 1)."""
     done = answer.value
-    return answer.ok or (done is not None and done.exit_code == 1 and "no packages found" in done.stderr)
+    return (answer.ok and garbled(answer) is None) or (
+        done is not None and done.exit_code == 1 and "no packages found" in done.stderr
+    )

@@ -53,6 +53,11 @@ def parse_targets(text: str) -> Iterator[Target]:
             yield target
 
 
+def names_any(text: str) -> bool:
+    """Tell whether a listing names any agent at all, the CPU's ``gfx000`` and generic ones included."""
+    return any(line.strip().startswith("gfx") for line in plain(text).splitlines())
+
+
 def decode_target_version(number: int) -> str | None:
     """Return the target of KFD's decimal ``gfx_target_version`` (90402 is gfx942); None for 0.
 
