@@ -1,5 +1,6 @@
 """What a running interpreter says of itself and its kernel. One function a key, each gives a JSON value."""
 
+import hashlib
 import os
 import resource
 import sys
@@ -57,10 +58,24 @@ def user() -> dict[str, Any]:
     return {"uid": os.getuid(), "root": os.geteuid() == 0, "groups": sorted(os.getgroups())}
 
 
+def machine_digest() -> str | None:
+    """Return 16 hexadecimal digits of a SHA-256 over the machine's id; None where it has none.
+
+    machine-id is to be kept confidential: only a digest with an application's own prefix may leave.
+    """
+    try:
+        with open("/etc/machine-id", encoding="ascii") as stream:
+            number = stream.read(64).strip()
+    except FileNotFoundError:
+        return None
+    return hashlib.sha256(f"aorta\0{number}".encode()).hexdigest()[:16] if number else None
+
+
 OBSERVATIONS: dict[str, Callable[[], Any]] = {
     "uname": uname,
     "glibc": glibc,
     "interpreter": interpreter,
     "ulimits": ulimits,
     "user": user,
+    "machine_digest": machine_digest,
 }

@@ -125,7 +125,10 @@ class Runner:
                 silent.setdefault(str(error))
                 continue
             except PermissionError:
-                denied = denied or candidate
+                # A directory that may not be searched tells nothing of what is in it.
+                if "/" in name:
+                    denied = denied or candidate
+                silent.setdefault(f"{candidate}: Permission denied")
                 continue
             except (FileNotFoundError, NotADirectoryError):
                 continue

@@ -286,12 +286,14 @@ def _note_package(
         ctx.note(ReasonKind.ABSENT, "package_name", text)
         return
     where = "loaded" if loaded.version.value else "on disk"
-    text = (
-        f"amdgpu {out_of_tree} is {where}, no package of it is known to {' or '.join(asked)}: usual in a"
-        " container, whose packages are the image's while the module is the host's; on a bare host it was"
-        " installed by hand"
-    )
-    ctx.note(ReasonKind.EXPECTED, "package_name", text, subject="/sys/module/amdgpu/version")
+    text = f"amdgpu {out_of_tree} is {where}, no package of it is known to {' or '.join(asked)}"
+    if ctx.need(IsolationEvidence).container and loaded.version.value:
+        kind = ReasonKind.UNSUPPORTED
+        text += ": the packages are the container's, the module is the host's"
+    else:
+        kind = ReasonKind.EXPECTED
+        text += ": usual in a container; on a bare host it was installed by hand"
+    ctx.note(kind, "package_name", text, subject="/sys/module/amdgpu/version")
 
 
 def _note_file(ctx: Context, file: Answer[ModuleFile], loaded: Loaded, release: str | None) -> None:
