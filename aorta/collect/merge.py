@@ -4,18 +4,17 @@ import copy
 from typing import Any
 
 from aorta.collect.orchestrator import Orchestrator
+from aorta.collect.remarks import remarks
 from aorta.collect.result import missing
 from aorta.host.protocol import NotRecordedError
 from aorta.model.frozen import evolve
 from aorta.model.reason import Reason
-from aorta.model.redact import redact
 from aorta.model.sections import ORDER, UNBUILT
 from aorta.model.shape import empty
 from aorta.model.snapshot import Collection, Covered, Record, Snapshot
 from aorta.model.vocabulary import PARTS, Coverage, Detail, ReasonKind, Status
 
 _RANK = {Coverage.ABSENT: 0, Coverage.UNKNOWN: 1, Coverage.SEEN: 2}
-_EXPECTED_IN = {"gpu": "gpus", "torch": "pytorch_version", "rdma": "nic_devices"}
 
 
 def merge(run: Orchestrator, envelope: Collection) -> Snapshot:
@@ -54,7 +53,7 @@ def _merged(run: Orchestrator, envelope: Collection) -> Snapshot:
     _fill(run)
     coverage = _coverage(run)
     reasons = [reason for result in run.results.values() for reason in result.reasons]
-    reasons += [*_unbuilt(run), *_dead_mounts(run), *_unlinked(run), *_expectations(run, coverage)]
+    reasons += remarks(run, coverage)
     plain = {name: result.plain for name, result in run.results.items()}
     names = [name for name in (*ORDER, *run.registry.collectors) if "." not in name]
     sections = dict.fromkeys(names)
@@ -106,39 +105,6 @@ def _records(run: Orchestrator) -> dict[str, Record]:
     return {name: run.results[name].record if name in run.results else absent for name in names}
 
 
-def _unbuilt(run: Orchestrator) -> list[Reason]:
-    text = "no collector in this version"
-    return [
-        Reason(section=name, kind=ReasonKind.NOT_REQUESTED, detail=text)
-        for name in ORDER
-        if name not in run.results
-    ]
-
-
-def _dead_mounts(run: Orchestrator) -> list[Reason]:
-    return [
-        Reason(
-            section="collection",
-            kind=ReasonKind.TIMED_OUT,
-            subject=mount,
-            detail=f"the file system at {mount} did not answer; nothing on it was read",
-        )
-        for mount in run.host.dead_mounts()
-    ]
-
-
-def _unlinked(run: Orchestrator) -> list[Reason]:
-    """Say once what keeps tools from starting, such as a preloaded library without its own libraries."""
-    return [
-        Reason(
-            section="collection",
-            kind=ReasonKind.FAILED,
-            detail=f"{', '.join(sorted(programs))} cannot start: {redact(said)}",
-        )
-        for said, programs in sorted(run.commands.unlinked().items())
-    ]
-
-
 def _coverage(run: Orchestrator) -> Covered:
     merged: dict[str, Coverage] = {}
     for result in run.results.values():
@@ -146,18 +112,6 @@ def _coverage(run: Orchestrator) -> Covered:
             if part not in merged or _RANK[state] > _RANK[merged[part]]:
                 merged[part] = state
     return Covered(**{part: state for part, state in merged.items() if part in PARTS})
-
-
-def _expectations(run: Orchestrator, coverage: Covered) -> list[Reason]:
-    return [
-        Reason(
-            section=_EXPECTED_IN.get(part, "collection"),
-            kind=ReasonKind.EXPECTED,
-            detail=f"expected by the caller (--expect {part}), and not seen",
-        )
-        for part in sorted(run.request.expect)
-        if getattr(coverage, part, None) is not Coverage.SEEN
-    ]
 
 
 def _ordered(reasons: list[Reason], run: Orchestrator) -> list[Reason]:

@@ -19,7 +19,7 @@ class Request:
     machine whose absence is a failure (gpu, torch, rdma). ``sudo`` allows privileged commands.
     ``sections`` are the only ones to run, ``without`` the ones to leave out. ``timeouts`` are
     deadlines by section in seconds. ``spent_s`` of the deadline are gone before the capture begins.
-    ``env`` replaces the process's environment.
+    ``env`` replaces the process's environment. ``complaints`` are wishes that could not be read.
     """
 
     detail: Detail = Detail.COMPACT
@@ -31,6 +31,7 @@ class Request:
     timeouts: Mapping[str, float] = attrs.field(factory=dict)
     deadline_s: float = 60.0
     spent_s: float = 0.0
+    complaints: tuple[str, ...] = ()
     env: Mapping[str, str] | None = None
     buck_target: str | None = None
     buck_context: Any = None

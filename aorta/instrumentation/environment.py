@@ -7,13 +7,14 @@
 Collection never raises for what the machine does; file-system errors of writing the result do.
 """
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from aorta.collect.merge import merge
 from aorta.collect.orchestrator import Orchestrator
-from aorta.collect.request import INVOCATIONS, Request
+from aorta.collect.request import EXPECTABLE, INVOCATIONS, Request
 from aorta.host.protocol import Host
 from aorta.instrumentation.about import envelope
 from aorta.instrumentation.write import write_atomically
@@ -71,17 +72,22 @@ def capture(
     concern digests and the torch sections. ``host`` is looked at in place of this machine, and closed;
     ``registry`` takes the place of discovery; ``started`` is given the orchestrator before it runs.
 
-    Raises ValueError for an unknown detail or section; nothing for what the machine does.
+    Raises ValueError for an unknown detail, section or part, and for a deadline that is no positive
+    number; nothing for what the machine or its environment does.
     """
+    limit, complaints = (deadline_s, ()) if deadline_s is not None else _default_deadline()
+    if not 0 < limit < math.inf:
+        raise ValueError(f"deadline_s is {deadline_s!r}: a number of seconds above 0")
     request = Request(
         detail=_detail(detail),
         probe_invocation=probe_invocation,
-        expect=frozenset(expect),
+        expect=_parts(expect),
         sudo=os.environ.get("AORTA_SUDO") == "1" if sudo is None else sudo,
         sections=None if sections is None else tuple(sections),
         without=tuple(without),
         timeouts=dict(timeouts or {}),
-        deadline_s=deadline_from_environment(DEADLINE_S) if deadline_s is None else deadline_s,
+        deadline_s=limit,
+        complaints=complaints,
         spent_s=spent_s,
         env=env,
         buck_target=buck_target,
@@ -124,6 +130,21 @@ def _detail(word: str) -> Detail:
     if word not in words:
         raise ValueError(f"detail is {word!r}: one of {', '.join(words)}")
     return Detail(word)
+
+
+def _parts(words: Iterable[str]) -> frozenset[str]:
+    parts = frozenset(words)
+    if not parts <= set(EXPECTABLE):
+        raise ValueError(f"expect is {sorted(parts)}: of {', '.join(EXPECTABLE)}")
+    return parts
+
+
+def _default_deadline() -> tuple[float, tuple[str, ...]]:
+    """Return the limit, and what is wrong with the environment's: a job must not end for it."""
+    try:
+        return deadline_from_environment(DEADLINE_S), ()
+    except ValueError as error:
+        return DEADLINE_S, (f"{error}; {DEADLINE_S:g} s were taken",)
 
 
 def check_sections(registry: Registry, names: Iterable[str], *, also: Iterable[str] = ()) -> None:

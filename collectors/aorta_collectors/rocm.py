@@ -182,7 +182,8 @@ def _version(ctx: Context, roots: RocmRoots) -> Version | None:
     hidden = [trouble for trouble in unseen if trouble.kind not in SEEN_THROUGH]
     borrowed = None if blind or hidden or roots.layout == "distribution" else _borrowed(ctx)
     if borrowed is None and not blind:
-        kind = (hidden or unseen)[0].kind if unseen else ReasonKind.ABSENT
+        plain = ReasonKind.UNSUPPORTED if roots.layout == "distribution" else ReasonKind.ABSENT
+        kind = (hidden or unseen)[0].kind if unseen else plain
         ctx.note(kind, "version", f"{_silence(roots)}", subject=roots.root)
     elif borrowed is not None and roots.layout not in ("wheel", "none"):
         told = f"{_silence(roots)}; the version is what {borrowed.source} says"
@@ -191,6 +192,8 @@ def _version(ctx: Context, roots: RocmRoots) -> Version | None:
 
 
 def _silence(roots: RocmRoots) -> str:
+    if roots.layout == "distribution":
+        return "ROCm comes in the distribution's own packages, which carry no ROCm release"
     return f"{roots.root} carries no version" if roots.found else "no ROCm was found"
 
 

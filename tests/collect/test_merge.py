@@ -203,9 +203,22 @@ def test_expectations():
     assert made["partial"]
     seen = document(section("cov.torch", covering("seen")), expect=("torch",))
     assert not [one for one in seen["collection"]["reasons"] if one["kind"] == "expected"]
-    assert document(expect=("moon",))["partial_reasons"] == [
-        "collection: expected by the caller (--expect moon), and not seen"
-    ]
+    with pytest.raises(ValueError, match="of gpu, torch, rdma"):
+        document(expect=("moon",))
+
+
+@pytest.mark.parametrize("deadline", [0, -5, float("inf"), float("nan")])
+def test_a_deadline_is_a_positive_number(deadline):
+    with pytest.raises(ValueError, match="a number of seconds above 0"):
+        document(deadline_s=deadline)
+
+
+def test_a_bad_deadline_in_the_environment_ends_no_job(monkeypatch):
+    monkeypatch.setenv("AORTA_DEADLINE_S", "abc")
+    made = dump(capture(host=FakeHost(), registry=discover(outside=False)))
+    assert made["collection"]["deadline_s"] == 60.0
+    (line,) = made["partial_reasons"]
+    assert line == "collection: AORTA_DEADLINE_S is 'abc': a number of seconds above 0; 60 s were taken"
 
 
 def test_dead_mounts_are_told():
@@ -249,7 +262,7 @@ def test_a_broken_orchestrator_still_gives_a_full_document(monkeypatch):
     assert any(text.startswith("collection: RuntimeError in ") for text in made["partial_reasons"])
 
 
-@pytest.mark.parametrize("part", ["_coverage", "_records", "_ordered", "_expectations"])
+@pytest.mark.parametrize("part", ["_coverage", "_records", "_ordered", "remarks"])
 def test_a_broken_merge_still_gives_a_full_document(monkeypatch, part):
     whole = document(section("ext.a", lambda ctx: "x"))
 

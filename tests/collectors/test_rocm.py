@@ -185,7 +185,7 @@ def test_distribution_packages_never_borrow():
         "/usr",
         "distribution",
     )
-    assert told(result, "version") == [("absent", "version")]
+    assert told(result, "version") == [("unsupported", "version")]
 
 
 @pytest.mark.parametrize(
