@@ -106,8 +106,9 @@ def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: f
                 elapsed_s=elapsed_s,
                 ctx=ctx,
             )
-        dumper = Dumper(ctx.request.detail)
+        dumper = Dumper(ctx.request.detail, redacting=True)
         plain = dumper.dump(value, shape)
+        ctx.redacted.update(f"{spec.section}.{path}" for path in dumper.redacted)
         for problem in dumper.problems:
             ctx.note(problem.kind, problem.path, _by(spec, plugin, problem.text))
         _check_promises(plain, shape, ctx, spec)

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from aorta.model.redact import redact, redact_value
 from aorta.model.shape import Shape, empty
 from aorta.model.vocabulary import Detail, ReasonKind
 
@@ -38,10 +39,16 @@ class Problem:
 
 
 class Dumper:
-    """Turns values of a declared shape into JSON values; ``problems`` collects what did not fit."""
+    """Turns values of a declared shape into JSON values; ``problems`` collects what did not fit.
 
-    def __init__(self, detail: Detail = Detail.FULL) -> None:
+    With ``redacting`` what looks like a credential is replaced in every text, and ``redacted`` names
+    where: a tool may print anything.
+    """
+
+    def __init__(self, detail: Detail = Detail.FULL, *, redacting: bool = False) -> None:
         self.detail = detail
+        self.redacted: list[str] = []
+        self._redacting = redacting
         self.problems: list[Problem] = []
         self._left = SIZE_LIMIT
         self._untold = 0
@@ -99,7 +106,8 @@ class Dumper:
                 continue
             name = self._key(key, path)
             if name is not None:
-                result[name] = self._member(member, shape.item, _below(path, name))
+                below = _below(path, name)
+                result[name] = self._member(self._shown(name, member, below), shape.item, below)
         return result
 
     def _member(self, value: Any, shape: Shape, path: str) -> Any:
@@ -137,7 +145,8 @@ class Dumper:
                 continue
             name = self._key(key, path)
             if name is not None:
-                result[name] = self._json(member, _below(path, name), depth + 1)
+                below = _below(path, name)
+                result[name] = self._json(self._shown(name, member, below), below, depth + 1)
         return result
 
     def _key(self, key: str, path: str) -> str | None:
@@ -170,8 +179,19 @@ class Dumper:
         except UnicodeEncodeError:
             self._unparsed(path, "bytes that are not UTF-8 are written as \\xNN")
             raw = value.encode("utf-8", "surrogateescape" if _escaped(value) else "backslashreplace")
-            return raw.decode("utf-8", "backslashreplace")
-        return value
+            value = raw.decode("utf-8", "backslashreplace")
+        return self._redact(value, redact(value), path) if self._redacting else value
+
+    def _shown(self, name: str, value: Any, path: str) -> Any:
+        """Return a member as it may be written: the name of a key can tell that its value is a secret."""
+        if not self._redacting or not isinstance(value, str) or len(value) > TEXT_LIMIT:
+            return value
+        return self._redact(value, redact_value(name, value), path)
+
+    def _redact(self, value: str, shown: str, path: str) -> str:
+        if shown != value and path not in self.redacted:
+            self.redacted.append(path)
+        return shown
 
 
 def _below(path: str, name: str) -> str:
