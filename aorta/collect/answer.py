@@ -74,6 +74,8 @@ def _told(error: BaseException, subject: str) -> str:
         return f"{subject}: not UTF-8"
     if isinstance(error, (OSError, NotRecordedError)):
         return f"{subject}: {error}"
+    if isinstance(error, RuntimeError) and "thread" in str(error):
+        return f"{subject}: no thread could be started to ask"
     return f"{subject}: {type(error).__name__}: {error}"
 
 
@@ -102,11 +104,20 @@ class CommandAnswer(Answer[Completed]):
         return self.value.stdout if self.ok and self.value is not None else ""
 
 
-def command_answer(argv: tuple[str, ...], done: Completed, limit: float) -> CommandAnswer:
-    """Return the answer for a command that ended in any way, waited for ``limit`` seconds at most."""
-    kind = ReasonKind.NO_TOOL if unlinked(done) else _KINDS.get(done.outcome)
+def command_answer(
+    argv: tuple[str, ...], done: Completed, limit: float, *, budget: bool = False
+) -> CommandAnswer:
+    """Return the answer for a command that ended in any way, waited for ``limit`` seconds at most.
+
+    With ``budget`` that limit was the whole capture's.
+    """
     line = " ".join(argv)
-    return CommandAnswer(value=done, kind=kind, subject=line, detail=_ending(line, argv[0], done, limit))
+    kind, detail = _KINDS.get(done.outcome), _ending(line, argv[0], done, limit)
+    if unlinked(done):
+        kind = ReasonKind.NO_TOOL
+    elif kind is ReasonKind.TIMED_OUT and budget:
+        kind, detail = ReasonKind.BUDGET, f"{line}: the capture's time was over before it ended"
+    return CommandAnswer(value=done, kind=kind, subject=line, detail=detail)
 
 
 def unlinked(done: Completed) -> str | None:
@@ -130,6 +141,8 @@ def _ending(line: str, program: str, done: Completed, limit: float) -> str:
         return f"{line}: no end within {round(seconds, 2):g} s"
     if done.outcome is Outcome.SIGNAL:
         return f"{line}: ended by signal {abs(done.exit_code or 0)}{why}"
+    if done.outcome is Outcome.EXIT and done.exit_code is None:
+        return f"{line}: {done.detail or 'its exit status is not known'}"
     if done.outcome is Outcome.EXIT:
         return f"{line}: exit status {done.exit_code}{why}"
     return ""

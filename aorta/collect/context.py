@@ -70,13 +70,20 @@ class Context:
     """
 
     def __init__(
-        self, shared: Shared, section: str, *, deadline: float, needs: Mapping[type[Any], Any] | None = None
+        self,
+        shared: Shared,
+        section: str,
+        *,
+        deadline: float,
+        needs: Mapping[type[Any], Any] | None = None,
+        last: bool = False,
     ) -> None:
         self._shared = shared
         self._section = section
         now = time.monotonic()
         self._deadline = deadline - min(RESERVED_S, RESERVED_PART * max(0.0, deadline - now))
         self._needs = needs or {}
+        self._last = last
         self._noted: set[Reason] = set()
         self.reasons: list[Reason] = []
         self.command_records: list[CommandRecord] = []
@@ -238,7 +245,9 @@ class Context:
                 answers.append(unasked_answer(shown(line), done))
                 continue
             self._record(line, done, shared=ticket.shared, as_root=sudo)
-            answers.append(command_answer(shown(line), done, limit))
+            # What ends early because the whole capture does is no fault of the tool.
+            budget = self._last and limit < timeout
+            answers.append(command_answer(shown(line), done, limit, budget=budget))
         return answers
 
     def _record(self, line: Argv, done: Completed, *, shared: bool, as_root: bool) -> None:

@@ -139,12 +139,12 @@ class Orchestrator:
         now = time.monotonic()
         deadline = min(now + self._timeout(spec), self.deadline)
         needs = {model: self.results[self.registry.maker(model).name].value for model in spec.needs}
-        ctx = Context(self._shared, name, deadline=deadline, needs=needs)
+        ctx = Context(self._shared, name, deadline=deadline, needs=needs, last=deadline >= self.deadline)
         thread = threading.Thread(target=self._work, args=(spec, ctx, now), name=f"aorta {name}", daemon=True)
         try:
             thread.start()
         except RuntimeError:
-            text = "no thread could be started for it: the limit of processes is reached"
+            text = "no thread could be started for it: this process may have no more of them, or no memory"
             self.results[name] = missing(
                 spec, Status.FAILED, ReasonKind.FAILED, text, plugin=self._plugin(name)
             )

@@ -10,7 +10,7 @@ from aorta.model.dump import Dumper
 from aorta.model.frozen import frozen
 from aorta.model.reason import Reason
 from aorta.model.shape import Shape, empty, nothing
-from aorta.model.snapshot import Record
+from aorta.model.snapshot import CommandRecord, Record
 from aorta.model.vocabulary import Coverage, Detail, ReasonKind, Status
 from aorta.plugin.declare import CollectorSpec, Spec
 
@@ -48,9 +48,7 @@ def record_of(
         if isinstance(spec, CollectorSpec)
         else {}
     )
-    asked: dict[str, Any] = (
-        {"digests": ctx.digest_count, "commands": tuple(ctx.command_records)} if ctx else {}
-    )
+    asked: dict[str, Any] = {"digests": ctx.digest_count, "commands": _asked(ctx)} if ctx else {}
     return Record(
         status=status, elapsed_s=round(elapsed_s, 4), plugin=plugin, hung_at=hung_at, **declared, **asked
     )
@@ -68,7 +66,7 @@ def missing(
     hung_at: str | None = None,
 ) -> Result:
     """Return the result of a collector that gave no value: the failure shape and one reason more."""
-    noted = tuple(ctx.reasons) if ctx else ()
+    noted = _told(ctx) if ctx else ()
     last = Reason(section=spec.name, kind=kind, subject=hung_at, detail=_by(spec, plugin, text))
     shape = spec.shape if isinstance(spec, CollectorSpec) else None
     return Result(
@@ -84,6 +82,15 @@ def _by(spec: Spec, plugin: str, text: str) -> str:
     """Return a text with the plugin's name, where it is not one of aorta's own."""
     outside = isinstance(spec, CollectorSpec) and "." in spec.section
     return f"{text} (plugin {plugin})" if outside else text
+
+
+def _asked(ctx: Context) -> tuple[CommandRecord, ...]:
+    return tuple(record for record in tuple(ctx.command_records) if isinstance(record, CommandRecord))
+
+
+def _told(ctx: Context) -> tuple[Reason, ...]:
+    """Return what was noted; a plugin can reach the list and put anything in."""
+    return tuple(reason for reason in tuple(ctx.reasons) if isinstance(reason, Reason))
 
 
 def _names(given: Iterable[Any]) -> frozenset[str]:
@@ -117,15 +124,15 @@ def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: f
         return missing(
             spec, Status.FAILED, ReasonKind.FAILED, text, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx
         )
-    partial = any(reason.partial for reason in ctx.reasons)
+    partial = any(reason.partial for reason in _told(ctx))
     return Result(
         value=value,
         plain=plain,
-        reasons=tuple(ctx.reasons),
+        reasons=_told(ctx),
         record=record_of(
             spec, Status.PARTIAL if partial else Status.OK, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx
         ),
-        coverage=dict(ctx.coverage),
+        coverage={part: state for part, state in ctx.coverage.items() if isinstance(state, Coverage)},
         redacted=_names(ctx.redacted),
         variables=frozenset(ctx.variables),
     )
@@ -154,7 +161,7 @@ def _check_promises(plain: Any, shape: Shape, ctx: Context, spec: CollectorSpec)
         return
     for name, member in shape.fields:
         wanted = member.fact is not None and member.fact.always and _in_detail(member, ctx.request.detail)
-        explained = any(reason.field.split(".")[0] in (name, "") for reason in ctx.reasons)
+        explained = any(reason.field.split(".")[0] in (name, "") for reason in _told(ctx))
         if wanted and plain.get(name) is None and not explained:
             ctx.note(ReasonKind.FAILED, name, f"{spec.place} promises a value and gave none")
 

@@ -1,6 +1,5 @@
 """``@collector`` and ``@provider``: all that is declared of a section or a shared value, in one place."""
 
-import math
 import types
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +18,9 @@ PROJECT = "aorta"
 COLLECT_HOOK = "aorta_collect"
 PROVIDE_HOOK = "aorta_provide"
 SPEC_ATTRIBUTE = "aorta_spec"
+
+#: The longest deadline that a section may declare, in seconds.
+LONGEST_S = 1e6
 
 Function = TypeVar("Function", bound="Callable[[Context], Any]")
 _hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -184,12 +186,14 @@ WRAPPERS = 20
 
 def faults(spec: Spec) -> Iterator[str]:
     """Yield what is wrong with a declaration by itself, each as a sentence."""
-    if not spec.summary:
+    # ``python -OO`` strips them all, ours too.
+    if not spec.summary and faults.__doc__ is not None:
         yield "has no docstring; its first line describes the value"
     if not _takes_context(spec.function):
         yield "must take exactly one argument, ctx"
     if not _is_positive(spec.timeout_s):
-        yield f"has the deadline {spec.timeout_s!r}, which is no positive number of seconds"
+        limit = f"no positive number of seconds up to {LONGEST_S:g}"
+        yield f"has the deadline {spec.timeout_s!r:.40}, which is {limit}"
     if isinstance(spec, CollectorSpec):
         yield from _section_faults(spec)
     elif not (isinstance(spec.model, type) and attrs.has(spec.model)):
@@ -215,7 +219,7 @@ CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
 
 
 def _is_positive(seconds: Any) -> bool:
-    return isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and 0 < seconds < math.inf
+    return isinstance(seconds, (int, float)) and not isinstance(seconds, bool) and 0 < seconds < LONGEST_S
 
 
 def _section_faults(spec: CollectorSpec) -> Iterator[str]:

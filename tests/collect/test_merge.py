@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+import time
 from typing import Annotated, Any
 
 import attrs
@@ -21,7 +22,7 @@ from aorta.model.snapshot import Collection
 from aorta.model.vocabulary import PARTS, Coverage, Detail, Provenance, ReasonKind
 from aorta.plugin import collector
 from aorta.plugin.discovery import discover
-from aorta.testing import FakeHost
+from aorta.testing import Completed, FakeHost, Outcome
 
 TEXT = Annotated[str | None, Fact("A word.")]
 
@@ -360,3 +361,51 @@ class Loud:
 def test_full_facts(detail, value):
     made = document(section("acme.loud", lambda ctx: Loud(short="s", long="l"), Loud), detail=detail)
     assert made["extensions"]["acme.loud"]["data"] == {"short": "s", "long": value}
+
+
+def test_what_a_plugin_puts_among_the_notes_costs_nobody_else_anything():
+    def abuse(ctx):
+        ctx.reasons.append("a text")
+        ctx.command_records.append(5)
+        ctx.coverage["gpu"] = "plenty"
+        return "x"
+
+    made = document(section("acme.abuse", abuse))
+    assert made["extensions"]["acme.abuse"]["data"] == "x"
+    assert still(made, "acme.abuse")["host"] == still(document())["host"]
+    assert made["collection"]["coverage"]["gpu"] in ("seen", "absent", "unknown")
+    assert not any("aorta itself" in line for line in made["partial_reasons"])
+
+
+def test_a_secret_that_a_tool_prints_is_in_no_section():
+    secret = "hf_" + "a" * 30
+    said = {
+        "hipconfig --version": {
+            "stdout": "6.4.1",
+            "stderr": f"fetch https://me:{secret}@hub HF_TOKEN={secret}\n",
+        }
+    }
+    host = FakeHost(commands={**said, "hipconfig --cpp_config": f"-DTOKEN={secret} -I/x"})
+    made = dump(capture(registry=discover(outside=False), host=host))
+    assert secret not in to_json(made)
+    assert "[redacted]" in made["hip"]["cpp_config"]
+    assert "hip.cpp_config" in made["collection"]["redacted"]
+
+
+def test_a_map_names_its_secrets_by_their_keys():
+    model = Annotated[dict[str, Any] | None, Fact("x")]
+    made = document(section("acme.map", lambda ctx: {"api_key": "open sesame", "size": "12"}, model=model))
+    assert made["extensions"]["acme.map"]["data"] == {"api_key": "[redacted]", "size": "12"}
+
+
+def test_a_command_that_the_capture_cuts_is_no_fault_of_the_tool():
+    class Slow(FakeHost):
+        def run(self, argv, *, timeout, path=()):
+            until = timeout.until if hasattr(timeout, "until") else time.monotonic() + timeout
+            time.sleep(max(0.0, until - time.monotonic()))
+            return Completed(outcome=Outcome.TIMED_OUT, elapsed_s=0.1)
+
+    made = dump(capture(registry=discover(outside=False), host=Slow(), deadline_s=0.6, sections=["hip"]))
+    kinds = {one["kind"] for one in made["collection"]["reasons"] if one["section"] == "hip"}
+    assert "timed_out" not in kinds
+    assert "budget" in kinds

@@ -1,6 +1,10 @@
 """Every fault of a declaration is found before anything runs, and its text names file and line."""
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import attrs
@@ -12,6 +16,7 @@ from aorta.plugin import RegistrationError, collector, provider
 from aorta.plugin.declare import summary_of
 from aorta.plugin.registry import Candidate, NeedError, Registry
 
+ROOT = Path(__file__).resolve().parents[2]
 HERE = re.escape(__file__)
 
 
@@ -394,3 +399,27 @@ def test_ctrl_c_is_not_swallowed():
 
     with pytest.raises(KeyboardInterrupt):
         registry(Stopped())
+
+
+def test_a_deadline_beyond_all_measure_is_refused():
+    assert "which is no positive number of seconds up to 1e+06" in failure(declared(timeout_s=10**400))
+
+
+@pytest.mark.parametrize("level", ["", "-O", "-OO"])
+def test_built_in_collectors_register_without_docstrings(level):
+    command = [
+        sys.executable,
+        *([level] if level else []),
+        "-c",
+        "from aorta.plugin.discovery import discover; print(len(discover().collectors))",
+    ]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/collectors"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) >= 18
