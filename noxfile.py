@@ -7,7 +7,7 @@ nox.options.sessions = ["lint", "types", "tests"]
 
 FLOORS = (
     "attrs==22.2.0",
-    "cattrs==23.1.2",
+    "cattrs==23.2.3",
     "click==8.1.0",
     "packaging==22.0",
     "pluggy==1.0.0",

@@ -89,9 +89,16 @@ def _given(plugin: Any) -> Candidate:
     return Candidate(name=name, source="argument", plugin=plugin, module=module)
 
 
+class _Single:
+    """The holder of one decorated function: pluggy takes objects with functions, not functions."""
+
+    def __init__(self, function: Any) -> None:
+        setattr(self, function.__name__, function)
+
+
 def _single(plugin: Any) -> Any:
-    """Return what holds a plugin's functions: a decorated function by itself needs a holder."""
-    return types.SimpleNamespace(**{plugin.__name__: plugin}) if hasattr(plugin, SPEC_ATTRIBUTE) else plugin
+    """Return what holds a plugin's functions."""
+    return _Single(plugin) if hasattr(plugin, SPEC_ATTRIBUTE) else plugin
 
 
 def _named(names: Iterable[str], blocked: set[str]) -> Iterator[Candidate]:

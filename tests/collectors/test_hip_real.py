@@ -49,7 +49,7 @@ def test_distribution_packages_are_found_and_claim_no_release(host):
     assert roots.root_source in ("tool:hipcc", "tool:hipconfig")
     result = collect(host, "rocm")
     assert result.value["version"] is None
-    assert result.kinds("version") == ["absent"]
+    assert result.kinds("version") == ["unsupported"]
 
 
 def test_without_path_the_tool_is_still_found(host):
