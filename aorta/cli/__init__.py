@@ -12,6 +12,9 @@ from aorta.instrumentation.process import Stopped, leave, say, secure_streams, s
 
 DEBUG = "AORTA_DEBUG"
 
+#: Packages that only the command line needs.
+NEEDED = ("click", "rich")
+
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit status (by SystemExit, given arguments)."""
@@ -19,25 +22,37 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     gc.disable()
     secure_streams()
     guard()
-    stop_on_signals()
-    leave(run(sys.argv[1:] if arguments is None else list(arguments)), at_once=arguments is None)
+    try:
+        stop_on_signals()
+        code = run(sys.argv[1:] if arguments is None else list(arguments))
+    except Stopped as stopped:
+        say(f"aorta: {stopped}")
+        code = stopped.code
+    leave(code, at_once=arguments is None)
 
 
 def run(arguments: list[str]) -> int:
     """Run the command line and return its exit status; errors are printed, each in one line."""
     try:
         return _run(arguments)
-    except Stopped as stopped:
-        say(f"aorta: {stopped}")
-        return stopped.code
     except BrokenPipeError:
         # Who reads our output has left; there is nobody to tell.
         return 1
-    except Exception as error:
-        if os.environ.get(DEBUG):
-            raise
-        say(f"aorta: internal error: {type(error).__name__}: {error} ({DEBUG}=1 shows where)")
+    except ModuleNotFoundError as error:
+        if error.name not in NEEDED:
+            return _internal(error)
+        text = f"the package {error.name} is not installed, which this command needs"
+        say(f"aorta: {text}; to capture without it: python -m aorta.instrumentation._probe_main")
         return 1
+    except Exception as error:
+        return _internal(error)
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get(DEBUG):
+        raise error
+    say(f"aorta: internal error: {type(error).__name__}: {error} ({DEBUG}=1 shows where)")
+    return 1
 
 
 def _run(arguments: list[str]) -> int:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from aorta.cli.errors import Failure, Misuse
+from aorta.instrumentation.process import say
+from aorta.instrumentation.switch import sudo_from_environment
 
 if TYPE_CHECKING:
     from aorta.host.protocol import Host
-    from aorta.model.snapshot import Snapshot
+    from aorta.model.snapshot import PluginRecord, Snapshot
     from aorta.plugin.registry import Registry
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -113,15 +115,35 @@ def capture_options(command: Command) -> Command:
     return command
 
 
-def discovered(plugins: Sequence[str]) -> "Registry":
-    """Return the registry. Raises Failure for a plugin that was named here and cannot be used."""
+def discovered(plugins: Sequence[str], *, quiet: bool = False) -> "Registry":
+    """Return the registry; a line on standard error for each plugin that was found and cannot be used.
+
+    Raises Failure for one that was named here.
+    """
     from aorta.plugin.discovery import discover
 
     registry = discover(plugins)
     for record in registry.plugins:
-        if record.source == "argument" and record.status == "failed":
-            raise Failure(f"--plugin {record.name}: {record.detail}")
+        if record.status != "failed":
+            continue
+        if record.source == "argument":
+            raise Failure(f"--plugin {record.name}: {_for_a_file(record.name) or record.detail}")
+        if not quiet:
+            say(f"aorta: {_left_out(record)}")
     return registry
+
+
+def _for_a_file(name: str) -> str:
+    """Return what to say when a file was named in place of a module, an empty text otherwise."""
+    folder, file = os.path.split(name)
+    if not folder and not file.endswith(".py"):
+        return ""
+    module = file.removesuffix(".py")
+    return f"a file, not the name of a module; try: PYTHONPATH={folder or '.'} aorta … --plugin {module}"
+
+
+def _left_out(record: "PluginRecord") -> str:
+    return f"the plugin {record.name} is left out: {record.detail}"
 
 
 def captured(registry: "Registry", host: "Host", *, progress: bool | None, **wishes: Any) -> "Snapshot":
@@ -134,7 +156,8 @@ def captured(registry: "Registry", host: "Host", *, progress: bool | None, **wis
     try:
         return capture(registry=registry, host=host, started=watch.start, spent_s=age(), **wishes)
     except UnknownSectionError as error:
-        raise Misuse(str(error)) from None
+        failed = [_left_out(record) for record in registry.plugins if record.status == "failed"]
+        raise Misuse("; ".join([str(error), *failed])) from None
     finally:
         watch.stop()
         # Once more: a signal may have come while the capture closed it.
@@ -142,5 +165,8 @@ def captured(registry: "Registry", host: "Host", *, progress: bool | None, **wis
 
 
 def allows_sudo(*, sudo: bool) -> bool:
-    """Tell whether privileged commands may run."""
-    return sudo or os.environ.get("AORTA_SUDO") == "1"
+    """Tell whether privileged commands may run. Raises Misuse for an ``AORTA_SUDO`` that is no yes or no."""
+    try:
+        return sudo_from_environment() or sudo
+    except ValueError as error:
+        raise Misuse(str(error)) from None

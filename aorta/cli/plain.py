@@ -49,6 +49,24 @@ class Document:
             if isinstance(record, Mapping):
                 yield section, record
 
+    def reasons(self, section: str, field: str = "") -> list[Mapping[str, Any]]:
+        """Return the reasons why a field is null: its own and its parts', else those of what it lies in."""
+        all_of_it = [
+            reason for reason in self.members("collection.reasons") if reason.get("section") == section
+        ]
+        while field:
+            found = [
+                reason for reason in all_of_it if f"{reason.get('field') or ''}.".startswith(f"{field}.")
+            ]
+            if found:
+                return found
+            field = field.rpartition(".")[0]
+        return [reason for reason in all_of_it if not reason.get("field")]
+
+    def kinds(self, section: str, field: str) -> set[str]:
+        """Return the kinds of these reasons."""
+        return {str(reason.get("kind")) for reason in self.reasons(section, field)}
+
     def dead_mounts(self) -> list[str]:
         """Return the mount points that did not answer."""
         return [

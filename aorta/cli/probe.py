@@ -10,11 +10,13 @@ import click
 
 from aorta.cli.capturing import Words, allows_sudo, capture_options, captured, discovered
 from aorta.cli.errors import Failure, Misuse, printing
+from aorta.cli.field import steps_of, value_at, why_null
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import Tasks, tasks_of
+from aorta.instrumentation.filekind import SNAPSHOT, held_by
 from aorta.instrumentation.notice import execution_notice
 from aorta.instrumentation.process import Stdout, say
-from aorta.instrumentation.write import check_writable, told, write_atomically
+from aorta.instrumentation.write import check_replaceable, check_writable, told, write_atomically
 from aorta.model.vocabulary import EXPECTABLE, INVOCATIONS
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ COMPUTED = ("partial", "partial_reasons", "collection", "extensions")
     help="What started this capture, as you claim.  [env: AORTA_PROBE_INVOCATION]",
 )
 @click.option("--every-rank", is_flag=True, help="Capture in every task, not only in the first of each node.")
-@click.option("--force", is_flag=True, help="Replace the snapshot of another host.")
+@click.option("--force", is_flag=True, help="Replace what is no snapshot of this host.")
 @click.option("--replay", metavar="FILE", help="Look at a recording in place of this machine.")
 @capture_options
 def probe(**asked: Any) -> None:
@@ -98,6 +100,8 @@ def probe(**asked: Any) -> None:
     if target is not None and not is_stdout(target):
         try:
             check_writable(target)
+            if not asked["force"]:
+                check_replaceable(target, SNAPSHOT, "live" if asked["replay"] is None else "replay")
         except OSError as error:
             raise Failure(told(error, target)) from None
     with Stdout() as out:
@@ -119,12 +123,7 @@ def _check(asked: Mapping[str, Any]) -> None:
     if both:
         raise Misuse(f"--section and --no-section both name {', '.join(sorted(both))}")
     if asked["field"] is not None:
-        from aorta.model.fieldpath import PathSyntaxError, parse_path
-
-        try:
-            parse_path(asked["field"])
-        except PathSyntaxError as error:
-            raise Misuse(f"--field: {error}") from None
+        steps_of(asked["field"])
 
 
 def _flat(lists: tuple[list[str], ...]) -> tuple[str, ...]:
@@ -150,9 +149,13 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
     """Capture, and return the document and what looks up a variable of the environment captured."""
     from aorta.model.codec import dump
 
+    sudo = allows_sudo(sudo=asked["sudo"])
     host = _host(asked["replay"], asked["deadline"])
-    registry = discovered(asked["plugins"])
+    quiet = asked["progress"] is False
+    registry = discovered(asked["plugins"], quiet=quiet)
     sections = _flat(asked["sections"]) or None
+    if not quiet:
+        _tell_unbuilt(sections or (), registry)
     if asked["field"] is not None:
         needed = _sections_of_field(asked["field"], registry)
         _check_field(asked, sections, needed or ())
@@ -167,10 +170,18 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
         without=_flat(asked["without"]),
         timeouts=dict(asked["timeouts"]),
         deadline_s=asked["deadline"],
-        sudo=allows_sudo(sudo=asked["sudo"]),
+        sudo=sudo,
         expect=_flat(asked["expect"]),
     )
     return dump(snapshot), host.env
+
+
+def _tell_unbuilt(sections: tuple[str, ...], registry: "Registry") -> None:
+    from aorta.model.sections import ORDER
+
+    for section in sections:
+        if section in ORDER and section not in registry.collectors:
+            say(f"aorta: {section}: no collector in this version")
 
 
 def _check_field(asked: Mapping[str, Any], sections: tuple[str, ...] | None, needed: tuple[str, ...]) -> None:
@@ -190,6 +201,10 @@ def _host(replay: str | None, deadline_s: float) -> "Host":
     try:
         return open_recording(replay)
     except RecordingError as error:
+        if held_by(replay).kind == SNAPSHOT:
+            raise Failure(
+                f"{replay}: a snapshot, not a recording; look at it with: aorta env show {replay}"
+            ) from None
         raise Failure(str(error)) from None
     except (OSError, UnicodeError) as error:
         raise Failure(f"cannot read {replay}: {getattr(error, 'strerror', None) or error}") from None
@@ -197,29 +212,19 @@ def _host(replay: str | None, deadline_s: float) -> "Host":
 
 def _sections_of_field(path: str, registry: "Registry") -> tuple[str, ...] | None:
     """Return the sections that a field needs, None for all. Raises Failure for an unknown root."""
-    from aorta.model.fieldpath import parse_path
     from aorta.model.sections import ORDER
 
-    first, *rest = parse_path(path)
+    first, *rest = steps_of(path)
     if first.what in FIXED:
         return ()
-    if first.kind == "name" and (first.what in ORDER or first.what in registry.collectors):
+    if first.what in ORDER or (first.what in registry.collectors and "." not in first.what):
         return (first.what,)
     if first.what == "extensions" and rest and rest[0].what in registry.collectors:
         return (rest[0].what,)
     if first.what not in COMPUTED:
         # Not in the document: say so now, not after the capture.
-        _field(dict.fromkeys((*FIXED, *ORDER, *COMPUTED)), path)
+        value_at(dict.fromkeys((*FIXED, *ORDER, *COMPUTED)), path, registry.collectors)
     return None
-
-
-def _field(document: Mapping[str, Any], path: str) -> Any:
-    from aorta.model.fieldpath import MissingFieldError, look_up
-
-    try:
-        return look_up(document, path)
-    except MissingFieldError as error:
-        raise Failure(f"{path}: {error}") from None
 
 
 def _deliver(asked: Mapping[str, Any], target: str | None, document: dict[str, Any], out: Stdout) -> None:
@@ -235,7 +240,11 @@ def _deliver(asked: Mapping[str, Any], target: str | None, document: dict[str, A
             say(_done(target, document))
     with printing():
         if asked["field"] is not None:
-            out.write(json.dumps(_field(document, asked["field"]), indent=2) + "\n")
+            value = value_at(document, asked["field"])
+            out.write(json.dumps(value, indent=2) + "\n")
+            why = why_null(document, asked["field"]) if value is None else ""
+            if why and asked["progress"] is not False:
+                say(f"aorta: {why}")
         elif asked["as_json"] or (target is not None and is_stdout(target)):
             out.write(to_json(document))
         elif asked["summary"] or (out.isatty() and asked["progress"] is not False):

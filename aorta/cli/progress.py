@@ -49,7 +49,7 @@ class Progress:
             return
         while True:
             line = self._line(run)
-            if line != self._last or self._renewed:
+            if line and (line != self._last or self._renewed):
                 self._print(f"\r\x1b[K{line}" if self._renewed else f"{line}\n")
                 self._last = line
             if self._over.wait(STEP_S):
@@ -58,9 +58,11 @@ class Progress:
     def _line(self, run: "Orchestrator") -> str:
         done = len(run.results)
         at_work = sorted(run.running())
+        if not at_work:
+            return ""
         what = ", ".join(at_work[:4]) + (" …" if len(at_work) > 4 else "")
         seconds = f"{time.monotonic() - run.started:.0f} s, " if self._renewed else ""
-        return f"aorta: {seconds}{done} done, at work: {what or 'nothing'}"[:118]
+        return f"aorta: {seconds}{done} done, at work: {what}"[:118]
 
     def _print(self, text: str) -> None:
         try:

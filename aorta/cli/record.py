@@ -9,8 +9,9 @@ from aorta.cli.capturing import allows_sudo, capture_options, captured, discover
 from aorta.cli.errors import Failure, Misuse
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import tasks_of
+from aorta.instrumentation.filekind import RECORDING
 from aorta.instrumentation.process import Stdout, say
-from aorta.instrumentation.write import check_writable, replacing, told
+from aorta.instrumentation.write import check_replaceable, check_writable, replacing, told
 
 
 class Lines:
@@ -31,6 +32,7 @@ class Lines:
 
 @click.command(short_help="Capture, and keep every access for a replay.")
 @click.argument("file")
+@click.option("--force", is_flag=True, help="Replace a file that is no recording.")
 @capture_options
 def record(file: str, **asked: Any) -> None:
     """Run a full capture and write every access and its answer to FILE.
@@ -49,6 +51,8 @@ def record(file: str, **asked: Any) -> None:
     with Stdout():
         try:
             check_writable(target)
+            if not asked["force"]:
+                check_replaceable(target, RECORDING)
             accesses = _recorded(target, asked)
         except OSError as error:
             raise Failure(told(error, target)) from None
@@ -60,7 +64,8 @@ def _recorded(target: str, asked: dict[str, Any]) -> int:
     from aorta.host.recording import RecordingHost
     from aorta.instrumentation.environment import live_host
 
-    registry = discovered(asked["plugins"])
+    sudo = allows_sudo(sudo=asked["sudo"])
+    registry = discovered(asked["plugins"], quiet=asked["progress"] is False)
     with replacing(target) as stream:
         lines = Lines(stream)
         host = RecordingHost(live_host(asked["deadline"]), lines)
@@ -71,7 +76,7 @@ def _recorded(target: str, asked: dict[str, Any]) -> int:
             detail="full" if asked["extended"] else "compact",
             timeouts=dict(asked["timeouts"]),
             deadline_s=asked["deadline"],
-            sudo=allows_sudo(sudo=asked["sudo"]),
+            sudo=sudo,
         )
         if host.broken is not None:
             raise host.broken

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from aorta.cli.errors import Failure, Misuse, printing
+from aorta.cli.field import value_at, why_null
+from aorta.instrumentation.filekind import RECORDING, held_in
 from aorta.instrumentation.process import Stdout, say
-from aorta.model.fieldpath import MissingFieldError, PathSyntaxError, look_up
 
 
 @click.command(short_help="Show a snapshot, or one value of it.")
@@ -27,7 +28,11 @@ def show(file: str, field: str | None, *, as_json: bool, summary: bool) -> None:
     document = load(file)
     with Stdout() as out, printing():
         if field is not None:
-            out.write(json.dumps(_value(document, field), indent=2) + "\n")
+            value = value_at(document, field)
+            out.write(json.dumps(value, indent=2) + "\n")
+            why = why_null(document, field) if value is None else ""
+            if why:
+                say(f"aorta: {why}")
         elif as_json:
             out.write(json.dumps(document, indent=2) + "\n")
         else:
@@ -66,19 +71,17 @@ def _text(file: str) -> str:
         if file == "-":
             if sys.stdin is None:
                 raise OSError(9, os.strerror(9))
-            return sys.stdin.buffer.read().decode("utf-8")
-        with open(file, "rb") as stream:
-            return stream.read().decode("utf-8")
+            data = sys.stdin.buffer.read()
+        else:
+            with open(file, "rb") as stream:
+                data = stream.read()
     except OSError as error:
         raise Failure(f"cannot read {file}: {error.strerror or error}") from None
+    if held_in(data).kind == RECORDING:
+        raise Failure(
+            f"{file}: a recording, not a snapshot; look at it with: aorta env probe --replay {file} --summary"
+        )
+    try:
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Failure(f"{file}: not UTF-8 at byte {error.start}, so no snapshot") from None
-
-
-def _value(document: dict[str, Any], field: str) -> Any:
-    try:
-        return look_up(document, field)
-    except PathSyntaxError as error:
-        raise Misuse(f"--field: {error}") from None
-    except MissingFieldError as error:
-        raise Failure(f"{field}: {error}") from None

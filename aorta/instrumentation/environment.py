@@ -17,6 +17,7 @@ from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.request import EXPECTABLE, INVOCATIONS, Request
 from aorta.host.protocol import Host
 from aorta.instrumentation.about import envelope
+from aorta.instrumentation.switch import sudo_from_environment
 from aorta.instrumentation.write import write_atomically
 from aorta.model.codec import dump, to_json
 from aorta.model.frozen import evolve
@@ -78,16 +79,17 @@ def capture(
     limit, complaints = (deadline_s, ()) if deadline_s is not None else _default_deadline()
     if not 0 < limit < math.inf:
         raise ValueError(f"deadline_s is {deadline_s!r}: a number of seconds above 0")
+    allowed, doubts = (sudo, ()) if sudo is not None else _default_sudo()
     request = Request(
         detail=_detail(detail),
         probe_invocation=probe_invocation,
         expect=_parts(expect),
-        sudo=os.environ.get("AORTA_SUDO") == "1" if sudo is None else sudo,
+        sudo=allowed,
         sections=None if sections is None else tuple(sections),
         without=tuple(without),
         timeouts=dict(timeouts or {}),
         deadline_s=limit,
-        complaints=complaints,
+        complaints=(*complaints, *doubts),
         spent_s=spent_s,
         env=env,
         buck_target=buck_target,
@@ -145,6 +147,14 @@ def _default_deadline() -> tuple[float, tuple[str, ...]]:
         return deadline_from_environment(DEADLINE_S), ()
     except ValueError as error:
         return DEADLINE_S, (f"{error}; {DEADLINE_S:g} s were taken",)
+
+
+def _default_sudo() -> tuple[bool, tuple[str, ...]]:
+    """Return whether the environment allows privileged commands, and what is wrong with its word."""
+    try:
+        return sudo_from_environment(), ()
+    except ValueError as error:
+        return False, (f"{error}; no privileged command was run",)
 
 
 def check_sections(registry: Registry, names: Iterable[str], *, also: Iterable[str] = ()) -> None:

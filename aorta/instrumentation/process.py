@@ -21,6 +21,11 @@ STARTING_S = 5.0
 #: Seconds that threads with a command get to end it before the process leaves.
 COMMANDS_S = 1.0
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+#: Files that must not outlive the process: who makes one puts it here before, and takes it out after.
+temporaries: set[str] = set()
+
 
 class Stopped(KeyboardInterrupt):
     """A signal asked the process to end; ``code`` is its exit status."""
@@ -63,21 +68,35 @@ def age() -> float:
 
 def stop_on_signals() -> None:
     """Make SIGINT, SIGTERM and SIGHUP raise ``Stopped``; one that is ignored stays so."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
 
 
 def _stop(number: int, _frame: Any) -> None:
-    # A second signal, or a clean-up that hangs, ends the process at once.
-    for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(other, lambda again, _: os._exit(128 + again))
+    # A clean-up that hangs ends the process too.
+    _exit_on_signals()
     threading.Thread(target=_leave_late, args=(128 + number,), daemon=True).start()
     raise Stopped(number)
 
 
+def _exit_on_signals() -> None:
+    """Let signals end the process at once where they raise ``Stopped`` so far."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is _stop:
+            signal.signal(number, lambda again, _: _exit(128 + again))
+
+
 def _leave_late(code: int) -> None:
     time.sleep(LAST_S)
+    _exit(code)
+
+
+def _exit(code: int) -> NoReturn:
+    """End the process at once; a signal between two instructions may have left a file behind."""
+    for path in list(temporaries):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
     os._exit(code)
 
 
@@ -95,6 +114,7 @@ def leave(code: int, *, at_once: bool = True) -> NoReturn:
     ``at_once`` spares taking the interpreter apart, a tenth of a short run, and so does a thread that
     was given up and hangs: the interpreter would stumble over it.
     """
+    _exit_on_signals()
     for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
         if not _flushed(stream):
             # Else the interpreter would try again at its end, and complain.
@@ -107,7 +127,7 @@ def leave(code: int, *, at_once: bool = True) -> NoReturn:
         # What a plugin registered still runs.
         atexit._run_exitfuncs()  # noqa: SLF001
     if at_once or hanging:
-        os._exit(code)
+        _exit(code)
     sys.exit(code)
 
 

@@ -8,17 +8,22 @@ import stat
 from collections.abc import Iterator
 from typing import IO, Any
 
+from aorta.instrumentation.filekind import NOTHING, OTHER, RECORDING, SNAPSHOT, held_by
+from aorta.instrumentation.process import temporaries
+
+_NAMES = {SNAPSHOT: "a snapshot", RECORDING: "a recording", OTHER: "something that aorta did not write"}
+
 
 class ForeignFileError(OSError):
-    """The file holds a snapshot of another host; it is not replaced unasked."""
+    """The file holds something that is not replaced unasked, such as a snapshot of another host."""
 
 
 def write_atomically(path: str, text: str, *, force: bool = False) -> None:
-    """Write ``text`` to ``path``: a temporary file beside it, fsync, rename; parents are made.
+    """Write a snapshot's ``text`` to ``path``: a temporary file beside it, fsync, rename; parents are made.
 
-    The file gets the mode that the umask gives a new file. Without ``force`` a snapshot of another
-    host is not replaced. A device or pipe is written to directly. Raises OSError, and leaves nothing
-    behind then.
+    The file gets the mode that the umask gives a new file. Without ``force`` nothing is replaced but a
+    snapshot of the same host. A device or pipe is written to directly. Raises OSError, and leaves
+    nothing behind then.
     """
     with replacing(path) as stream:
         if not force:
@@ -38,6 +43,7 @@ def replacing(path: str) -> Iterator[IO[str]]:
     if not os.path.isdir(folder):
         os.makedirs(folder, exist_ok=True)
     temporary = _temporary(folder)
+    temporaries.add(temporary)
     try:
         # The kernel applies the umask, and default access rules of the directory.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -50,6 +56,8 @@ def replacing(path: str) -> Iterator[IO[str]]:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+    finally:
+        temporaries.discard(temporary)
 
 
 def check_writable(path: str) -> None:
@@ -66,11 +74,32 @@ def check_writable(path: str) -> None:
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     trial = _temporary(folder)
+    temporaries.add(trial)
     try:
         os.close(os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except OSError as error:
         raise _about(error, path) from None
-    os.unlink(trial)
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(trial)
+        temporaries.discard(trial)
+
+
+def check_replaceable(path: str, kind: str, host_kind: str | None = None) -> None:
+    """Raise ForeignFileError when ``path`` holds anything but a file of this kind.
+
+    ``kind`` is SNAPSHOT or RECORDING; a snapshot has to be of the same ``host_kind``, live or replay,
+    if one is given.
+    """
+    if _is_direct(path):
+        return
+    held = held_by(path)
+    if held.kind == NOTHING:
+        return
+    if held.kind != kind:
+        raise _foreign(path, _NAMES[held.kind])
+    if host_kind is not None and _host_kind(held.document) != host_kind:
+        raise _foreign(path, f"the snapshot of a {'live machine' if host_kind == 'replay' else 'replay'}")
 
 
 def told(error: OSError, path: str) -> str:
@@ -98,17 +127,19 @@ def _is_direct(path: str) -> bool:
 
 
 def _refuse_foreign(path: str, text: str) -> None:
-    if _is_direct(path):
-        return
-    try:
-        with open(path, encoding="utf-8") as stream:
-            before = json.load(stream)
-    except (OSError, ValueError, RecursionError):
-        return
-    if _are_apart(before, json.loads(text)):
-        raise ForeignFileError(
-            errno.EEXIST, "it holds the snapshot of another host; --force replaces it", path
-        )
+    after = json.loads(text)
+    check_replaceable(path, SNAPSHOT, _host_kind(after))
+    if not _is_direct(path) and _are_apart(held_by(path).document, after):
+        raise _foreign(path, "the snapshot of another host")
+
+
+def _foreign(path: str, what: str) -> ForeignFileError:
+    return ForeignFileError(errno.EEXIST, f"it holds {what}; --force replaces it", path)
+
+
+def _host_kind(document: Any) -> str:
+    # The 1.x line knew no replays.
+    return _member(document, "collection", "host_kind") or "live"
 
 
 def _are_apart(one: Any, other: Any) -> bool:

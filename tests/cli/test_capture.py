@@ -9,6 +9,7 @@ from aorta.instrumentation import capture, capture_to, collect_env
 from aorta.instrumentation import environment as module
 from aorta.instrumentation.about import tool
 from aorta.instrumentation.environment import UnknownSectionError, deadline_from_environment
+from aorta.instrumentation.switch import sudo_from_environment
 from aorta.testing import FakeHost
 
 
@@ -58,6 +59,28 @@ def test_the_deadline_of_the_environment(monkeypatch):
     monkeypatch.setenv("AORTA_DEADLINE_S", "-1")
     with pytest.raises(ValueError, match="-1"):
         deadline_from_environment(7)
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [("", False), ("1", True), ("TRUE", True), (" yes ", True), ("on", True)]
+    + [("0", False), ("False", False), ("no", False), ("OFF", False)],
+)
+def test_the_switch_of_the_environment(monkeypatch, text, allowed):
+    monkeypatch.setenv("AORTA_SUDO", text)
+    assert sudo_from_environment() is allowed
+
+
+def test_a_switch_that_says_neither_yes_nor_no_does_not_end_a_job(monkeypatch):
+    monkeypatch.setenv("AORTA_SUDO", "maybe")
+    with pytest.raises(ValueError, match="maybe"):
+        sudo_from_environment()
+    asked = []
+    snapshot = capture(host=FakeHost(), sections=["python_version"], started=asked.append)
+    assert asked[0].request.sudo is False
+    assert any("AORTA_SUDO is 'maybe'" in text for text in snapshot.partial_reasons)
+    snapshot = capture(host=FakeHost(), sections=["python_version"], sudo=False)
+    assert not any("AORTA_SUDO" in text for text in snapshot.partial_reasons)
 
 
 def test_a_defect_of_the_orchestrator_still_gives_a_document(monkeypatch):

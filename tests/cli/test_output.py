@@ -67,6 +67,56 @@ def test_a_field_that_is_not_there_is_status_1_and_names_its_siblings(cli):
     assert 1 <= ran.err.partition("it has")[2].count(",") <= 10
 
 
+def test_a_null_is_explained_on_standard_error(cli):
+    ran = cli.probe("--field", "pytorch_version")
+    assert (ran.code, ran.err) == (0, "aorta: null: not_requested: no collector in this version\n")
+    assert cli.probe("--field", "pytorch_version", "--quiet").err == ""
+
+
+def test_the_reason_of_a_null_is_the_fields_own(cli, recording):
+    path = recording(
+        {"op": "scan", "path": "/opt/rocm/.info", "entries": []},
+        {"op": "read", "path": "/opt/rocm/.info/version", "errno": "EACCES"},
+    )
+    ran = cli.probe("--replay", path, "--field", "rocm.version")
+    assert (ran.code, ran.out, len(ran.lines)) == (0, "null\n", 1)
+    assert ran.err.startswith("aorta: null: denied: ")
+
+
+ACME = '''
+from typing import Annotated
+from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
+from aorta.model.vocabulary import Provenance, ReasonKind
+from aorta.plugin import collector
+
+@frozen
+class X:
+    """X."""
+    number: Annotated[int | None, Fact("Number.")] = None
+
+@collector(section="acme.x", model=X, provenance=Provenance.PROCESS)
+def x(ctx):
+    """A number."""
+    ctx.note(ReasonKind.DENIED, "number", "not for us", subject="/dev/acme")
+    return X()
+'''
+
+
+@pytest.mark.parametrize("path", ["acme.x.number", '["acme.x"].number'])
+def test_a_plugins_section_is_found_in_the_extensions(cli, path):
+    (cli.folder / "acme.py").write_text(ACME)
+    ran = cli.probe("--plugin", "acme", "--field", path)
+    assert (ran.code, ran.out, len(ran.lines)) == (1, "", 1)
+    place = 'extensions["acme.x"].data.number'
+    assert place in ran.err
+    ran = cli.probe("--plugin", "acme", "--field", place, "-o", "x.json")
+    assert (ran.code, ran.out) == (0, "null\n")
+    assert ran.lines[1:] == ["aorta: null: denied: not for us (/dev/acme)"]
+    ran = cli("env", "show", "x.json", "--field", path)
+    assert (ran.code, place in ran.err) == (1, True)
+
+
 def test_field_together_with_a_file_writes_the_whole(cli, recording):
     path = recording({"op": "env", "name": "NCCL_DEBUG", "value": "INFO"})
     ran = cli.probe("--replay", path, "--field", "env_vars.NCCL_DEBUG", "-o", "x.json")
@@ -142,13 +192,57 @@ def test_a_file_of_another_host_is_kept(cli, recording):
     assert json.loads((cli.folder / "x.json").read_text())["launcher"]["node"] == "n2"
 
 
+def test_a_replay_and_a_live_snapshot_do_not_replace_each_other(cli, recording, tools):
+    path = tools("hipconfig", "touch ran; exit 1")
+    replayed = ("--replay", recording())
+    assert cli.probe(*QUICK).code == 0
+    before = (cli.folder / "env.json").read_text()
+    ran = cli.probe(*replayed)
+    assert (ran.code, ran.lines) == (
+        1,
+        ["aorta: cannot write env.json: it holds the snapshot of a live machine; --force replaces it"],
+    )
+    assert (cli.folder / "env.json").read_text() == before
+    assert cli.probe(*replayed, "--force").code == 0
+    ran = cli.probe(env={"PATH": path})
+    assert (ran.code, ran.lines) == (
+        1,
+        ["aorta: cannot write env.json: it holds the snapshot of a replay; --force replaces it"],
+    )
+    assert left(cli.folder) == ["bin", "env.json", "host.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ("my notes\n", "something that aorta did not write"),
+        ('{"a": 1}', "something that aorta did not write"),
+        ('{"recording": 1, "world": "closed"}\n', "a recording"),
+    ],
+)
+def test_what_is_no_snapshot_is_not_replaced_unasked(cli, tools, content, what):
+    path = tools("hipconfig", "touch ran; exit 1")
+    (cli.folder / "x").write_text(content)
+    ran = cli.probe("-o", "x", env={"PATH": path})
+    assert (ran.code, ran.lines) == (1, [f"aorta: cannot write x: it holds {what}; --force replaces it"])
+    assert (cli.folder / "x").read_text() == content
+    assert left(cli.folder) == ["bin", "x"]
+    assert cli.probe(*QUICK, "-o", "x", "--force").code == 0
+    assert json.loads((cli.folder / "x").read_text())["partial"] is False
+
+
+def test_an_empty_file_is_replaced(cli):
+    (cli.folder / "x").write_text("")
+    assert cli.probe(*QUICK, "-o", "x").code == 0
+
+
 def limited():
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 
 
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(cli):
     (cli.folder / "env.json").write_text("old")
-    ran = cli.probe(*QUICK, preexec_fn=limited, covered=False)
+    ran = cli.probe(*QUICK, "--force", preexec_fn=limited, covered=False)
     assert ran.code == 1
     assert ran.lines == ["aorta: cannot write env.json: File too large"]
     assert (cli.folder / "env.json").read_text() == "old"
@@ -250,6 +344,42 @@ def test_a_plugin_that_cannot_be_imported_is_status_1(cli):
     ran = cli.probe("--plugin", "no.such.module", "-o", "-")
     assert (ran.code, ran.out) == (1, "")
     assert len(ran.lines) == 1 and "no.such.module" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("noisy.py", "PYTHONPATH=. aorta … --plugin noisy"),
+        ("a/b/noisy.py", "PYTHONPATH=a/b aorta … --plugin noisy"),
+    ],
+)
+def test_a_file_in_place_of_a_module(cli, name, command):
+    (cli.folder / "noisy.py").write_text("")
+    ran = cli.probe("--plugin", name, "-o", "-")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.lines == [f"aorta: --plugin {name}: a file, not the name of a module; try: {command}"]
+
+
+def test_a_plugin_of_the_environment_that_fails_is_told(cli):
+    env = {"AORTA_PLUGINS": "no_such_module"}
+    ran = cli.probe(*QUICK, "-o", "-", env=env)
+    assert (ran.code, len(ran.lines)) == (0, 1)
+    assert ran.err.startswith("aorta: the plugin no_such_module is left out: ModuleNotFoundError")
+    assert cli.probe(*QUICK, "-o", "-", "--quiet", env=env).err == ""
+    ran = cli.probe("--section", "acme.x", "-o", "-", "--quiet", env=env)
+    assert (ran.code, len(ran.lines)) == (2, 1)
+    assert "no section acme.x" in ran.err and "no_such_module is left out: ModuleNotFoundError" in ran.err
+    assert "no_such_module is left out" in cli("env", "record", "x.jsonl", env=env).err
+
+
+def test_a_plugin_of_an_installed_package_that_fails_is_told(cli):
+    folder = cli.folder / "acme-1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1\n")
+    (folder / "entry_points.txt").write_text("[aorta.collectors]\nacme = no_such_module\n")
+    ran = cli.probe(*QUICK, "-o", "-")
+    assert (ran.code, len(ran.lines)) == (0, 1)
+    assert ran.err.startswith("aorta: the plugin acme is left out: ModuleNotFoundError")
 
 
 def test_w30_the_document_says_which_tool_made_it_and_how(cli):

@@ -83,3 +83,28 @@ def test_a_recording_that_is_not_there(cli):
     assert (ran.code, len(ran.lines)) == (1, 1)
     assert "x.jsonl" in ran.err
     assert list(cli.folder.iterdir()) == []
+
+
+def test_a_snapshot_is_no_recording(cli):
+    assert cli.probe("--section", "python_version", "-o", "x.json").code == 0
+    ran = cli.probe("--replay", "x.json", "-o", "-")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.lines == ["aorta: x.json: a snapshot, not a recording; look at it with: aorta env show x.json"]
+
+
+def test_only_a_recording_is_replaced_by_one(cli, recording):
+    assert cli.probe("--section", "python_version", "-o", "x.json").code == 0
+    (cli.folder / "notes").write_text("my notes")
+    env = {"PATH": "/nowhere"}
+    for name, what in (("x.json", "a snapshot"), ("notes", "something that aorta did not write")):
+        before = (cli.folder / name).read_text()
+        ran = cli("env", "record", name, env=env)
+        assert (ran.code, ran.lines) == (
+            1,
+            [f"aorta: cannot write {name}: it holds {what}; --force replaces it"],
+        )
+        assert (cli.folder / name).read_text() == before
+    path = recording()
+    assert cli("env", "record", path, env=env).code == 0
+    assert cli("env", "record", "x.json", "--force", env=env).code == 0
+    assert lines_of(cli.folder / "x.json")[0]["world"] == "accesses"

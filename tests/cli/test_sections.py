@@ -136,13 +136,42 @@ def test_a_hanging_plugin_does_not_keep_the_process(cli):
 
 
 @pytest.mark.parametrize(
-    ("words", "env"), [(["--sudo"], {}), ([], {"AORTA_SUDO": "1"}), ([], {}), ([], {"AORTA_SUDO": "0"})]
+    ("words", "env", "asked"),
+    [
+        (["--sudo"], {}, True),
+        (["--sudo"], {"AORTA_SUDO": "no"}, True),
+        ([], {"AORTA_SUDO": "1"}, True),
+        ([], {"AORTA_SUDO": "True"}, True),
+        ([], {}, False),
+        ([], {"AORTA_SUDO": "0"}, False),
+        ([], {"AORTA_SUDO": "Off"}, False),
+        ([], {"AORTA_SUDO": ""}, False),
+    ],
 )
-def test_nothing_privileged_unasked(cli, tools, words, env):
+def test_nothing_privileged_unasked(cli, tools, words, env, asked):
     log = cli.folder / "log"
     tools("rdhc", f'echo "$@" >> "{log}"; exit 1')
     path = tools("sudo", f'echo "$@" >> "{log}"; exit 1')
     ran = cli.probe("--section", "system_health", *words, "-o", "-", env={"PATH": path, **env})
     assert ran.code == 0
-    asked = bool(words) or env.get("AORTA_SUDO") == "1"
     assert log.exists() is asked
+
+
+@pytest.mark.parametrize("words", [["env", "probe"], ["env", "record", "x.jsonl"], []])
+def test_a_switch_that_says_neither_yes_nor_no(cli, words):
+    module = "aorta" if words else "aorta.instrumentation._probe_main"
+    ran = cli(*words, module=module, env={"AORTA_SUDO": "maybe"})
+    assert (ran.code, ran.out, len(ran.lines)) == (2, "", 1)
+    assert "AORTA_SUDO is 'maybe'" in ran.err
+    assert list(cli.folder.iterdir()) == []
+
+
+def test_a_section_that_no_collector_makes(cli):
+    ran = cli.probe("--section", "nics,python_version,tensile", "-o", "-")
+    assert ran.code == 0
+    assert ran.lines == [
+        "aorta: nics: no collector in this version",
+        "aorta: tensile: no collector in this version",
+    ]
+    assert ran.json["nics"]["cx7"]["present"] is None
+    assert cli.probe("--section", "nics", "-o", "-", "--quiet").err == ""

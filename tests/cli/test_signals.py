@@ -165,3 +165,66 @@ def test_a_status_0_is_not_kept_when_the_output_is_lost(environ):
             timeout=20,
         )
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+TWICE = """
+import os, signal, sys
+from aorta.instrumentation import process, write
+close = os.close
+def interrupted(descriptor):
+    close(descriptor)
+    os.kill(os.getpid(), signal.SIGTERM)
+os.close = interrupted
+unlink, asked = os.unlink, []
+def late(path):
+    if not asked:
+        asked.append(path)
+        os.kill(os.getpid(), signal.SIGINT)
+    unlink(path)
+os.unlink = late
+process.stop_on_signals()
+write.check_writable(sys.argv[1])
+"""
+
+
+def test_two_signals_at_the_worst_moments_leave_no_file(tmp_path, environ):
+    """The first while the trial file is there, the second just before it is taken away."""
+    done = subprocess.run(
+        [sys.executable, "-c", TWICE, str(tmp_path / "x.json")],
+        env=environ(),
+        stderr=subprocess.PIPE,
+        timeout=30,
+    )
+    assert done.returncode == 130
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_signal_at_any_moment_leaves_no_file(cli, environ):
+    for number in range(12):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "aorta", "env", "probe", "--section", "python_version", "-o", "x.json"],
+            cwd=cli.folder,
+            env=environ(),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(0.06 + number * 0.02)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+        assert process.returncode in (0, 143, -signal.SIGTERM)
+        assert err in ("", "wrote x.json\n", "aorta: stopped by SIGTERM\n")
+        assert [path.name for path in cli.folder.iterdir()] in ([], ["x.json"])
+
+
+LATE = """
+import os, signal
+from aorta.instrumentation import process
+process.stop_on_signals()
+process._await_commands = lambda: os.kill(os.getpid(), signal.SIGTERM)
+process.leave(0)
+"""
+
+
+def test_a_signal_while_leaving_is_no_traceback(environ):
+    done = subprocess.run([sys.executable, "-c", LATE], env=environ(), stderr=subprocess.PIPE, timeout=30)
+    assert (done.returncode, done.stderr) == (143, b"")

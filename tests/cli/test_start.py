@@ -114,6 +114,44 @@ def test_an_internal_error_is_one_line_and_debug_shows_where(environ):
     assert "Traceback" in loud.stderr
 
 
+@pytest.mark.parametrize(
+    ("package", "words"),
+    [("click", ["--version"]), ("click", ["env", "probe"]), ("rich", ["env", "show", "x.json"])],
+)
+def test_a_package_that_is_not_installed_is_named(cli, package, words):
+    """A terminal is what rich is for: without one it is not missed."""
+    code = (
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name.split('.')[0] == {package!r}: raise ModuleNotFoundError(name, name=name.split('.')[0])\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "import aorta.cli, aorta.instrumentation.process as process\n"
+        "process.Stdout.isatty = lambda self: True\n"
+        f"aorta.cli.main({words!r})\n"
+    )
+    (cli.folder / "x.json").write_text('{"schema_version": "2.0"}')
+    (cli.folder / "without.py").write_text(code)
+    ran = cli(module="without")
+    assert (ran.code, ran.out) == (1, "")
+    text = f"aorta: the package {package} is not installed, which this command needs; to capture without it:"
+    assert ran.lines == [f"{text} python -m aorta.instrumentation._probe_main"]
+    assert not (cli.folder / "env.json").exists()
+
+
+def test_any_other_missing_module_is_a_defect(environ):
+    code = (
+        "import aorta.cli\n"
+        "def broken(arguments): import no_such_module\n"
+        "aorta.cli._run = broken\n"
+        "aorta.cli.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environ(), capture_output=True, text=True, timeout=50
+    )
+    assert (done.returncode, "internal error: ModuleNotFoundError" in done.stderr) == (1, True)
+
+
 def test_shell_completion_knows_the_commands(cli):
     ran = cli(env={"_AORTA_COMPLETE": "bash_complete", "COMP_WORDS": "aorta env pr", "COMP_CWORD": "2"})
     assert "probe" in ran.out

@@ -36,6 +36,7 @@ def test_a_terminal_gets_the_summary(cli, environ, recording):
     assert code == 0
     assert "wrote env.json" in shown
     assert "HSA_OVERRIDE_GFX_VERSION=[bold]9.4.2" in shown
+    assert "replay of a recording" in shown
     assert "kernel" in shown
 
 
@@ -60,6 +61,13 @@ def test_no_progress_elsewhere_unless_asked_for(cli, tools):
     ran = cli.probe(*words, "--progress", env={"PATH": path})
     assert "at work: hip" in ran.err
     assert "\x1b" not in ran.err
+
+
+def test_progress_says_nothing_of_no_work(cli):
+    ran = cli.probe("--section", "python_version", "-o", "x.json", "--progress")
+    assert ran.code == 0
+    assert "nothing" not in ran.err
+    assert ran.lines[-1] == "wrote x.json"
 
 
 def test_nothing_unusual(cli, environ):

@@ -1,14 +1,31 @@
+import gzip
 import json
 import os
 import stat
 
 import pytest
 
+from aorta.instrumentation.filekind import NOTHING, OTHER, RECORDING, SNAPSHOT, held_by, held_in
 from aorta.instrumentation.write import ForeignFileError, check_writable, replacing, told, write_atomically
 
 
+def snapshot(**members):
+    return json.dumps({"schema_version": "2.0", **members})
+
+
 def gpus(*serials):
-    return json.dumps({"gpus": [{"unique_id": serial} for serial in serials]})
+    return snapshot(gpus=[{"unique_id": serial} for serial in serials])
+
+
+def host(digest):
+    return snapshot(host={"machine_digest": digest})
+
+
+def of_kind(kind):
+    return snapshot(collection={"host_kind": kind})
+
+
+HEADER = '{"recording": 1, "world": "closed"}\n'
 
 
 @pytest.mark.parametrize(
@@ -17,14 +34,23 @@ def gpus(*serials):
         (gpus("a", "b"), gpus("c"), True),
         (gpus("a", "b"), gpus("b"), False),
         (gpus("a"), gpus(), False),
-        ('{"host": {"machine_digest": "1"}}', '{"host": {"machine_digest": "2"}}', True),
-        ('{"host": {"machine_digest": "1"}}', '{"host": {"machine_digest": null}}', False),
-        ('{"host": null, "gpus": 3}', gpus("a"), False),
-        ("not json", gpus("a"), False),
-        ("[1]", gpus("a"), False),
+        (host("1"), host("2"), True),
+        (host("1"), host(None), False),
+        (snapshot(host=None, gpus=3), gpus("a"), False),
+        (of_kind("live"), of_kind("replay"), True),
+        (of_kind("replay"), of_kind("live"), True),
+        (of_kind("replay"), of_kind("replay"), False),
+        ('{"schema_version": "1.17"}', of_kind("live"), False),
+        ("", gpus("a"), False),
+        (" \n", gpus("a"), False),
+        ("not json", gpus("a"), True),
+        ("[1]", gpus("a"), True),
+        ('{"a": 1}', gpus("a"), True),
+        (HEADER, gpus("a"), True),
+        (HEADER + '{"op": "clock"}\n', gpus("a"), True),
     ],
 )
-def test_only_what_is_surely_of_another_machine_is_kept(tmp_path, before, after, refused):
+def test_only_a_snapshot_of_the_same_machine_is_replaced(tmp_path, before, after, refused):
     path = tmp_path / "x.json"
     path.write_text(before)
     if refused:
@@ -78,6 +104,34 @@ def test_told_has_the_path_that_was_asked_for():
         "cannot write env.json: No space left on device"
     )
     assert told(OSError("odd"), "env.json") == "cannot write env.json: odd"
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"", NOTHING),
+        (b"{", OTHER),
+        (b"\xff\xfe", OTHER),
+        (b"[" * 100000, OTHER),
+        (b'{"schema_version": 2}', OTHER),
+        (b'{"schema_version": "1.13"}', SNAPSHOT),
+        (b'{"recording": 1}', RECORDING),
+        (b'\n{"recording": 1}\n{"op"', RECORDING),
+        (gzip.compress(b'{"recording": 1}\n' + b"x" * 100000), RECORDING),
+        (gzip.compress(b'{"recording": 1}\n' + b"x" * 100000)[:60], RECORDING),
+        (gzip.compress(b"x"), OTHER),
+        (b"\x1f\x8bnot gzip", OTHER),
+    ],
+)
+def test_what_a_file_holds(data, kind, tmp_path):
+    assert held_in(data).kind == kind
+    (tmp_path / "x").write_bytes(data)
+    assert held_by(str(tmp_path / "x")).kind == kind
+
+
+def test_what_cannot_be_read_is_not_ours(tmp_path):
+    assert held_by(str(tmp_path)).kind == OTHER
+    assert held_by(str(tmp_path / "nowhere")).kind == NOTHING
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")

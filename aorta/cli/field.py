@@ -1,0 +1,66 @@
+"""One value of a document, named by a path, and why it is null."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aorta.cli.errors import Failure, Misuse
+from aorta.cli.plain import Document, clean
+from aorta.model.fieldpath import (
+    MissingFieldError,
+    PathSyntaxError,
+    Step,
+    look_up,
+    parse_path,
+    shown_step,
+)
+
+
+def steps_of(path: str) -> list[Step]:
+    """Return the steps of a path. Raises Misuse for a text that is none."""
+    try:
+        return parse_path(path)
+    except PathSyntaxError as error:
+        raise Misuse(f"--field: {error}") from None
+
+
+def value_at(document: Mapping[str, Any], path: str, extensions: Iterable[str] = ()) -> Any:
+    """Return the value at a path. Raises Misuse for no path, Failure for one that leads nowhere.
+
+    ``extensions`` are sections of plugins beside those in the document: a path that begins with one
+    is told where to find it.
+    """
+    steps = steps_of(path)
+    try:
+        return look_up(document, path)
+    except MissingFieldError as error:
+        place = _in_extensions(steps, {*extensions, *(document.get("extensions") or ())})
+        raise Failure(f"{path}: {place or error}") from None
+
+
+def _in_extensions(steps: list[Step], extensions: set[str]) -> str:
+    names = [step.what if step.kind == "name" else "" for step in steps]
+    for number in range(1, len(names) + 1):
+        section = ".".join(names[:number])
+        if "." in section and section in extensions:
+            rest = "".join(shown_step(step) for step in steps[number:])
+            return f'the section of a plugin, at extensions["{section}"].data{rest}'
+    return ""
+
+
+def why_null(document: Mapping[str, Any], path: str) -> str:
+    """Return one line with the reasons of a null, an empty one where the document gives none."""
+    names = [step.what for step in parse_path(path) if step.kind == "name"]
+    if names[0] == "extensions":
+        # extensions["vendor.name"].data.field is the field of that section.
+        names = [*names[1:2], *names[3:]]
+    if not names or names[0] == "collection":
+        return ""
+    reasons = Document(document).reasons(names[0], ".".join(names[1:]))
+    told = dict.fromkeys(_told(reason) for reason in reasons)
+    return clean(f"null: {'; '.join(told)}") if told else ""
+
+
+def _told(reason: Mapping[str, Any]) -> str:
+    kind, detail, subject = reason.get("kind"), str(reason.get("detail") or ""), reason.get("subject")
+    about = f" ({subject})" if subject and str(subject) not in detail else ""
+    return f"{kind}: {detail}{about}" if detail or about else str(kind)
