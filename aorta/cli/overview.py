@@ -28,15 +28,12 @@ def overview(known: Document) -> Iterator[tuple[str, str]]:
     yield "HIP", _joined(known.text("hip.version"), known.text("hip.platform"))
     yield "driver", _driver(known)
     yield "GPUs", _gpus(known)
-    yield (
-        "RCCL",
-        _joined(known.text("rccl.version"), _prefixed("net plugin ", known.text("rccl.net_plugin_mode"))),
-    )
-    yield (
-        "torch",
-        _joined(known.text("pytorch_version"), _prefixed("HIP ", known.text("pytorch_build.hip_version"))),
-    )
+    yield "RCCL", _rccl(known)
+    yield "torch", _torch(known)
     yield "launcher", _launcher(known)
+    plugins = [f"{section} {record.get('status')}" for section, record in known.records() if "." in section]
+    if plugins:
+        yield "extensions", listed(plugins, 8)
     missing = [section for section, record in known.records() if record.get("status") == "not_requested"]
     if missing:
         yield "not collected", listed(missing, 8)
@@ -126,7 +123,30 @@ def _gpus(known: Document) -> str:
     targets = known.get("gpu_arch.gfx_targets")
     if isinstance(count, int) and isinstance(targets, list):
         return f"{count} x {', '.join(str(target) for target in targets)}"
-    return "none" if known.text("collection.coverage.gpu") == "absent" else UNKNOWN
+    return "none (AMD)" if known.text("collection.coverage.gpu") == "absent" else UNKNOWN
+
+
+def _rccl(known: Document) -> str:
+    version = known.text("rccl.version")
+    library = known.text("rccl.lib_path") or known.text("rccl.lib_hash")
+    if not version and not library:
+        places = [known.kinds("rccl", field) for field in ("lib_path", "header_path")]
+        return "none" if places == [{"absent"}, {"absent"}] else UNKNOWN
+    plugin = _prefixed("net plugin ", known.text("rccl.net_plugin_mode"))
+    return _joined(version or "version unknown", plugin)
+
+
+def _torch(known: Document) -> str:
+    version = known.text("pytorch_version")
+    if version:
+        return _joined(version, _prefixed("HIP ", known.text("pytorch_build.hip_version")))
+    coverage = known.text("collection.coverage.torch")
+    if coverage == "absent":
+        return "none"
+    unbuilt = any("no collector" in str(reason.get("detail")) for reason in known.reasons("pytorch_version"))
+    return _joined(
+        "installed" if coverage == "seen" else "", "not collected in this version" if unbuilt else ""
+    )
 
 
 def _launcher(known: Document) -> str:

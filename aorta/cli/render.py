@@ -20,7 +20,12 @@ def plain_lines(summary: Summary) -> list[str]:
     """Return a summary as lines without any markup."""
     width = max((len(label) for label, _ in summary.rows), default=0)
     unusual = [f"! {text}" for text in summary.unusual] or ["nothing unusual was seen"]
-    return [*unusual, "", *(f"{label:<{width}}  {text}".rstrip() for label, text in summary.rows)]
+    return [
+        summary.head,
+        *unusual,
+        "",
+        *(f"{label:<{width}}  {text}".rstrip() for label, text in summary.rows),
+    ]
 
 
 def _rich(summary: Summary, out: Stdout) -> None:
@@ -29,6 +34,7 @@ def _rich(summary: Summary, out: Stdout) -> None:
     from rich.text import Text
 
     console = Console(file=out.stream, highlight=False)
+    console.print(Text(summary.head, style="bold red" if summary.head.startswith("PARTIAL") else "bold"))
     for text in summary.unusual:
         console.print(Text.assemble(("! ", "bold yellow"), text))
     if not summary.unusual:

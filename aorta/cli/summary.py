@@ -6,6 +6,7 @@ Works on the plain document alone and never fails for what it finds there, whate
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from aorta.cli.gpu_notes import gpu_notes
 from aorta.cli.overview import overview
 from aorta.cli.plain import Document, clean, count_of, listed
 
@@ -14,8 +15,12 @@ SHOWN = 4
 
 
 class Summary(NamedTuple):
-    """``unusual`` are sentences, ``rows`` are labels with their texts; all fit to be printed."""
+    """What to show, all of it fit to be printed.
 
+    ``head`` says whether the document is partial, ``unusual`` are sentences, ``rows`` labels with their text.
+    """
+
+    head: str
     unusual: list[str]
     rows: list[tuple[str, str]]
 
@@ -23,21 +28,21 @@ class Summary(NamedTuple):
 def summarize(document: Mapping[str, Any]) -> Summary:
     """Return the summary of a document."""
     known = Document(document)
-    unusual = [clean(text) for text in (*_machine(known), *_settings(known), *_software(known))]
-    unusual += [clean(text) for text in (*_reasons(known), *_plugins(known))]
-    return Summary(list(dict.fromkeys(unusual)), [(label, clean(text)) for label, text in overview(known)])
+    lines = (*gpu_notes(known), *_machine(known), *_software(known), *_reasons(known))
+    unusual = list(dict.fromkeys(clean(text) for text in lines))
+    return Summary(_head(known), unusual, [(label, clean(text)) for label, text in overview(known)])
+
+
+def _head(known: Document) -> str:
+    partial, reasons = known.get("partial"), len(list(known.partial_reasons()))
+    if partial is True or reasons:
+        head = f"PARTIAL: {count_of(reasons, 'reason')}"
+    else:
+        head = "partial: no" if partial is False else "partial: not said"
+    return f"{head}, replay of a recording" if known.text("collection.host_kind") == "replay" else head
 
 
 def _machine(known: Document) -> Iterator[str]:
-    gpu = known.text("collection.coverage.gpu")
-    launcher = known.text("launcher.kind")
-    in_job = launcher not in ("", "none") or bool(known.text("launcher.job_id"))
-    if gpu == "absent" and not in_job:
-        yield "no GPU and no job: is this a login node?"
-    elif gpu == "absent":
-        yield f"no GPU was seen in this job ({launcher or known.text('launcher.job_id')})"
-    elif gpu == "unknown" and known.ran("gpus"):
-        yield "whether there is a GPU could not be seen"
     for mount in known.dead_mounts():
         yield f"the file system at {mount} did not answer; nothing on it was read"
     if known.get("isolation.container") is True and not known.text("docker.image") and known.ran("docker"):
@@ -56,22 +61,16 @@ def _machine(known: Document) -> Iterator[str]:
         yield f"{names}: not yet rebooted?"
 
 
-def _settings(known: Document) -> Iterator[str]:
-    override = known.text("env_vars.HSA_OVERRIDE_GFX_VERSION")
-    if override:
-        yield f"HSA_OVERRIDE_GFX_VERSION={override}: the runtime is told a GPU target in place of its own"
+def _software(known: Document) -> Iterator[str]:
     preload = known.text("env_vars.LD_PRELOAD")
     if preload:
         yield f"LD_PRELOAD={preload}"
-
-
-def _software(known: Document) -> Iterator[str]:
+    if known.text("hip.platform") == "nvidia" and known.text("collection.coverage.rocm") == "seen":
+        root = known.text("rocm.root")
+        yield f"HIP's platform is nvidia, and there is an AMD ROCm{f' at {root}' if root else ''}"
     installed, built = known.text("hip.version"), known.text("pytorch_build.hip_version")
     if installed and built and installed.split(".")[:2] != built.split(".")[:2]:
         yield f"HIP {installed} is installed, torch was built with HIP {built}"
-    for name, what in (("enumerator_agrees", "rocm_agent_enumerator"), ("runtime_agrees", "the HSA runtime")):
-        if known.get(f"gpu_arch.{name}") is False:
-            yield f"{what} and the kernel's topology name different GPUs"
 
 
 def _reasons(known: Document) -> Iterator[str]:
@@ -87,9 +86,3 @@ def _reasons(known: Document) -> Iterator[str]:
             continue
         places = listed([where or text for where, text in members], SHOWN)
         yield f"{kind}: {count_of(len(members), 'reason')}: {places}"
-
-
-def _plugins(known: Document) -> Iterator[str]:
-    for plugin in known.members("collection.plugins"):
-        if plugin.get("status") == "failed":
-            yield f"the plugin {plugin.get('name')} was left out: {plugin.get('detail')}"

@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 
@@ -15,7 +16,9 @@ def test_shows_a_summary_by_default(cli, saved):
     ran = cli("env", "show", saved)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out == cli("env", "show", saved, "--summary").out
-    assert ran.out.splitlines()[0].startswith("! ")
+    first, second = ran.out.splitlines()[:2]
+    assert first.startswith(("PARTIAL: ", "partial: ")) and first.endswith(", replay of a recording")
+    assert second.startswith("! ")
     assert "HSA_OVERRIDE_GFX_VERSION=9.4.2" in ran.out
 
 
@@ -89,3 +92,23 @@ def test_output_that_cannot_be_written(cli, saved):
     with open("/dev/full", "w") as full:
         ran = cli("env", "show", saved, stdout=full)
     assert (ran.code, len(ran.lines)) == (1, 1)
+
+
+def test_a_null_is_explained(cli, saved):
+    ran = cli("env", "show", saved, "--field", "rocm.version")
+    assert (ran.code, ran.out, len(ran.lines)) == (0, "null\n", 1)
+    assert ran.err.startswith("aorta: null: absent: ")
+    ran = cli("env", "show", saved, "--field", "env_vars.ROCR_VISIBLE_DEVICES")
+    assert (ran.code, ran.out, ran.err) == (0, "null\n", "")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_recording_is_no_snapshot(cli, recording, packed):
+    path = recording()
+    if packed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    ran = cli("env", "show", path)
+    assert (ran.code, ran.out, len(ran.lines)) == (1, "", 1)
+    assert (
+        f"a recording, not a snapshot; look at it with: aorta env probe --replay {path} --summary" in ran.err
+    )

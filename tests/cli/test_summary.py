@@ -4,20 +4,32 @@ from aorta.cli.plain import LIMIT, clean
 from aorta.cli.render import plain_lines
 from aorta.cli.summary import summarize
 
+ABSENT = {"coverage": {"gpu": "absent"}}
+
 
 def reason(section, kind, field="", detail="", subject=None):
     return {"section": section, "kind": kind, "field": field, "detail": detail, "subject": subject}
 
 
+NO_RCCL = [reason("rccl", "absent", "lib_path"), reason("rccl", "absent", "header_path")]
+UNBUILT = [reason("pytorch_version", "not_requested", detail="no collector in this version")]
+
+
 def document(**members):
-    records = {name: {"status": "ok"} for name in ("gpus", "docker", "host")}
+    records = {name: {"status": "ok"} for name in ("gpus", "docker", "host", "launcher")}
     collection = {
         "collectors": records,
         "coverage": {"gpu": "seen"},
         "reasons": [],
         **members.pop("collection", {}),
     }
-    return {"schema_version": "2.0", "partial_reasons": [], **members, "collection": collection}
+    return {
+        "schema_version": "2.0",
+        "partial": False,
+        "partial_reasons": [],
+        **members,
+        "collection": collection,
+    }
 
 
 def unusual(**members):
@@ -31,12 +43,17 @@ def rows(**members):
 @pytest.mark.parametrize(
     ("members", "text"),
     [
-        ({"collection": {"coverage": {"gpu": "absent"}}}, "no GPU and no job: is this a login node?"),
         (
-            {"collection": {"coverage": {"gpu": "absent"}}, "launcher": {"kind": "slurm"}},
-            "no GPU was seen in this job (slurm)",
+            {"collection": ABSENT, "launcher": {"kind": "none"}},
+            "no AMD GPU and no job: is this a login node?",
         ),
-        ({"collection": {"coverage": {"gpu": "unknown"}}}, "whether there is a GPU could not be seen"),
+        ({"collection": ABSENT, "launcher": {"kind": "slurm"}}, "no AMD GPU was seen in this job (slurm)"),
+        (
+            {"collection": ABSENT, "launcher": {"kind": "none", "job_id": "7"}},
+            "no AMD GPU was seen in this job (7)",
+        ),
+        ({"collection": ABSENT, "launcher": {"kind": None}}, "no AMD GPU was seen"),
+        ({"collection": {"coverage": {"gpu": "unknown"}}}, "whether there is an AMD GPU could not be seen"),
         (
             {"isolation": {"container": True, "runtime": "podman"}, "docker": {"image": None}},
             "container (podman) of unknown image",
@@ -70,8 +87,12 @@ def rows(**members):
         ({"gpu_arch": {"enumerator_agrees": False}}, "rocm_agent_enumerator and the kernel"),
         ({"gpu_arch": {"runtime_agrees": False}}, "the HSA runtime and the kernel"),
         (
-            {"collection": {"plugins": [{"name": "acme", "status": "failed", "detail": "no"}]}},
-            "the plugin acme was left out: no",
+            {
+                "hip": {"platform": "nvidia"},
+                "rocm": {"root": "/opt/rocm"},
+                "collection": {"coverage": {"rocm": "seen"}},
+            },
+            "HIP's platform is nvidia, and there is an AMD ROCm at /opt/rocm",
         ),
     ],
 )
@@ -96,12 +117,13 @@ def test_each_unusual_thing_has_its_line(members, text):
             }
         },
         {"env_vars": {"HSA_OVERRIDE_GFX_VERSION": ""}},
+        {"hip": {"platform": "nvidia"}, "collection": {"coverage": {"rocm": "absent"}}},
         {"collection": {"coverage": {"gpu": "unknown"}, "collectors": {"gpus": {"status": "not_requested"}}}},
     ],
 )
 def test_what_is_usual_has_none(members):
     assert unusual(**members) == []
-    assert plain_lines(summarize(document(**members)))[0] == "nothing unusual was seen"
+    assert plain_lines(summarize(document(**members)))[:2] == ["partial: no", "nothing unusual was seen"]
 
 
 def partial(*reasons):
@@ -184,7 +206,40 @@ def test_overview():
     ("members", "label", "text"),
     [
         ({"gpu_arch": {"agent_count": 2, "gfx_targets": ["gfx90a"]}}, "GPUs", "2 x gfx90a"),
-        ({"collection": {"coverage": {"gpu": "absent"}}}, "GPUs", "none"),
+        ({"collection": ABSENT}, "GPUs", "none (AMD)"),
+        (
+            {"rccl": {"lib_path": "/l", "net_plugin_mode": "internal"}},
+            "RCCL",
+            "version unknown, net plugin internal",
+        ),
+        ({"rccl": {"lib_path": None, "net_plugin_mode": "internal"}}, "RCCL", "-"),
+        ({"collection": {"reasons": NO_RCCL}}, "RCCL", "none"),
+        ({"collection": {"reasons": [NO_RCCL[0], reason("rccl", "denied", "header_path")]}}, "RCCL", "-"),
+        ({"collection": {"coverage": {"torch": "absent"}}}, "torch", "none"),
+        (
+            {"collection": {"coverage": {"torch": "unknown"}, "reasons": UNBUILT}},
+            "torch",
+            "not collected in this version",
+        ),
+        (
+            {"collection": {"coverage": {"torch": "seen"}, "reasons": UNBUILT}},
+            "torch",
+            "installed, not collected in this version",
+        ),
+        ({"collection": {"coverage": {"torch": "seen"}}}, "torch", "installed"),
+        (
+            {
+                "collection": {
+                    "collectors": {
+                        "a.x": {"status": "ok"},
+                        "a.y": {"status": "failed"},
+                        "gpus": {"status": "ok"},
+                    }
+                }
+            },
+            "extensions",
+            "a.x ok, a.y failed",
+        ),
         ({"gpus": []}, "GPUs", "-"),
         ({"gpus": [{"bdf": "x"}]}, "GPUs", "1 x GPU"),
         ({"container_detected": False}, "isolation", "none seen"),
@@ -213,6 +268,10 @@ def test_any_document_can_be_summarized(odd):
         "gpu_arch",
         "amdgpu_driver",
         "hip",
+        "rccl",
+        "pytorch_version",
+        "partial",
+        "extensions",
     )
     summarize(dict.fromkeys(names, odd))
     summarize({"collection": dict.fromkeys(("collectors", "reasons", "plugins", "coverage", "tool"), odd)})
@@ -222,7 +281,27 @@ def test_any_document_can_be_summarized(odd):
             "partial_reasons": [odd],
         }
     )
+    names = ("pcie_link", "ras", "firmware_versions", "vbios_version", "device_id", "pci_device", "bdf")
+    summarize({"gpus": [dict.fromkeys(names, odd), {"ras": {"umc": odd}}]})
+    summarize(
+        {"gpu_arch": dict.fromkeys(("agent_count", "physical_count", "denied_nodes", "overrides"), odd)}
+    )
     summarize({})
+
+
+@pytest.mark.parametrize(
+    ("members", "head"),
+    [
+        ({"partial": False}, "partial: no"),
+        ({"partial": False, "collection": {"host_kind": "replay"}}, "partial: no, replay of a recording"),
+        ({"partial": True, "partial_reasons": ["a: b"]}, "PARTIAL: 1 reason"),
+        ({"partial": True, "partial_reasons": ["a: b", "c: d"]}, "PARTIAL: 2 reasons"),
+        ({"partial_reasons": ["a: b"]}, "PARTIAL: 1 reason"),
+        ({}, "partial: not said"),
+    ],
+)
+def test_the_first_line_says_whether_it_is_partial(members, head):
+    assert plain_lines(summarize(members))[0] == head
 
 
 def test_nothing_of_a_machine_controls_the_terminal():
