@@ -14,7 +14,7 @@ from aorta_collectors.providers.isolation_evidence import IsolationEvidence
     model=Annotated[
         bool | None,
         Fact(
-            "A container, or mounts of one's own; null when not one sign could be looked at.",
+            "A container, or mounts of one's own; null when no sign could be looked at, or none proves it.",
             caveat="false says that no sign was seen, not that the machine is bare.",
         ),
     ],

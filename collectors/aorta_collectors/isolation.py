@@ -30,16 +30,22 @@ class Isolation:
     orchestrator: Annotated[str | None, Fact("kubernetes, or null.")] = None
     container_id: Annotated[
         str | None,
-        Fact("The runtime's id of the own container, never a pod's, sandbox's or layer's."),
+        Fact(
+            "The runtime's id of the own container, never a pod's, sandbox's or layer's.",
+            caveat="With a shared network it can be that of the container whose network it is.",
+        ),
     ] = None
     private_mounts: Annotated[
         bool | None,
         Fact(
             "The mounts are not those of the machine's PID 1; null when that cannot be told.",
-            caveat="A service's private /tmp makes them private too: see container.",
+            caveat="A service's private /tmp makes them private, a chroot does not: see container.",
         ),
     ] = None
-    signals: Annotated[tuple[Signal, ...] | None, Fact("Every sign that was looked at.")] = None
+    signals: Annotated[
+        tuple[Signal, ...] | None,
+        Fact("Every sign that was looked at, and why one that was seen does not count."),
+    ] = None
 
 
 @collector(

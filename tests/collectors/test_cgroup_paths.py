@@ -1,6 +1,6 @@
 import pytest
 
-from aorta_collectors.container.cgroup_paths import container_of, parse_cgroup
+from aorta_collectors.container.cgroup_paths import container_of, in_a_machines_unit, parse_cgroup
 
 ID = "0123456789abcdef" * 4
 OTHER = "f" * 64
@@ -23,6 +23,7 @@ OTHER = "f" * 64
         (f"/k8s.io/{ID}", "containerd", ID, None),
         (f"/system.slice/nerdctl-{ID}.scope", "containerd", ID, None),
         (f"/system.slice/runc-{ID}.scope", None, ID, None),
+        (f"/system.slice/crun-{ID}.scope", None, ID, None),
         (f"/ecs/0123/{ID}", None, ID, None),
         ("/kubepods/besteffort/pod1", None, None, "kubernetes"),
         ("/lxc/c1", "lxc", None, None),
@@ -56,6 +57,10 @@ def test_paths_of_containers(path, runtime, identity, orchestrator):
         "/slurm/uid_1001/job_1000001/step_0/task_0",
         "/system.slice/node01_slurmstepd.scope/job_1/step_extern/user/task_special",
         "/agent/2f6f7592d9208792b2a1b440a27f1a0a",
+        f"/system.slice/build-{ID}.scope",
+        f"/system.slice/{ID}.scope",
+        f"/user.slice/user-1000.slice/user@1000.service/app.slice/app-{ID}.scope",
+        f"/app/build-{ID}",
         f"/app/{ID}0",
         f"/app/{ID.upper()}",
     ],
@@ -72,3 +77,11 @@ def test_the_line_that_says_most_wins():
 def test_lines_that_are_none():
     assert parse_cgroup("") == []
     assert parse_cgroup("12:pids\n0::/a:b\r\nx:y:relative\n") == ["/a:b"]
+
+
+def test_a_unit_of_a_whole_system():
+    for path in ("/init.scope", "/user.slice/user-1.slice/session-1.scope", "/system.slice/a.service"):
+        assert in_a_machines_unit(f"4:memory:/\n0::{path}\n")
+    for path in ("/", f"/docker/{ID}", "/../x", "/actions"):
+        assert not in_a_machines_unit(f"0::{path}\n")
+    assert not in_a_machines_unit("")

@@ -7,6 +7,7 @@ from aorta_collectors.container.root_mount import (
     laid_files,
     private_tmp,
     stacked_cgroup,
+    stacked_proc,
 )
 
 PROC = "23 29 0:22 / /proc rw - proc proc rw\n"
@@ -23,6 +24,14 @@ def judged(line, rest=PROC):
         ("29 1 0:20 / / rw - overlay overlay rw,lowerdir=/tmp/cps/root", RootKind.OWN),
         ("1 1 0:2 / / rw - rootfs rootfs rw", RootKind.OWN),
         ("29 1 0:21 / / rw - tmpfs tmpfs rw", RootKind.OWN),
+        ("29 1 0:25 / / rw - nfs4 10.0.0.1:/exports/machines/node07 rw", RootKind.OWN),
+        ("29 0 0:33 /lxc/node/rootfs / rw - btrfs /dev/sda2 rw,subvol=/lxc/node/rootfs", RootKind.OWN),
+        ("60 50 0:25 / / rw - nfs4 10.0.0.1:/exports/machines/node07 rw", RootKind.COPY),
+        ("60 50 0:25 / / rw - cifs //server/lxc/node rw", RootKind.COPY),
+        ("60 50 0:25 /machines/a / rw - nfs4 server:/machines/a rw", RootKind.FOREIGN),
+        ("60 50 259:4 /ostree/deploy/lxc/deploy/01ab.0 / rw - xfs /dev/sda4 rw", RootKind.COPY),
+        ("60 50 0:33 / / ro - overlay composefs:01ab ro,lowerdir+=/a", RootKind.COPY),
+        ("60 50 8:1 / / rw - fuseblk /dev/sda1 rw", RootKind.COPY),
         ("60 50 259:2 / / rw - ext4 /dev/sda1 rw", RootKind.COPY),
         ("60 50 0:44 / / rw - nfs4 server:/export rw", RootKind.COPY),
         ("60 50 0:33 /root / rw - btrfs /dev/sda1 rw", RootKind.COPY),
@@ -96,6 +105,31 @@ def test_more_signs_in_the_table():
     told = laid_files(parse_mountinfo(table))
     assert [file.orchestrator for file in told] == ["kubernetes", "kubernetes", None]
     assert told[2].runtime == "firejail"
+
+
+def test_w15_only_the_marker_lies_in_the_directory_of_the_container_itself():
+    storage = "/containers/storage/overlay-containers/" + "a" * 64 + "/userdata"
+    table = (
+        f"9 8 0:1 {storage}/hostname /etc/hostname rw - tmpfs tmpfs rw\n"
+        f"9 8 0:1 {storage}/.containerenv /run/.containerenv rw - tmpfs tmpfs rw\n"
+    )
+    assert [(file.container_id, file.network) for file in laid_files(parse_mountinfo(table))] == [
+        ("a" * 64, False),
+        ("a" * 64, True),
+    ]
+
+
+def test_a_service_account_below_another_root_is_another_containers():
+    point = "/mnt/tree/run/secrets/kubernetes.io/serviceaccount"
+    assert laid_files(parse_mountinfo(f"9 8 0:1 / {point} ro - tmpfs tmpfs rw\n")) == []
+
+
+def test_a_proc_on_another_proc():
+    below = "45 43 0:21 / /proc rw - proc proc rw\n"
+    assert stacked_proc(parse_mountinfo(below + "63 45 0:39 / /proc rw - proc proc rw\n"))
+    assert stacked_proc(parse_mountinfo(below + "63 45 0:21 / /proc rw - proc proc rw\n")) is None
+    assert stacked_proc(parse_mountinfo(below + "63 45 0:39 / /proc/x rw - proc proc rw\n")) is None
+    assert stacked_proc(parse_mountinfo(below)) is None
 
 
 def test_private_tmp_and_cgroup_mount():

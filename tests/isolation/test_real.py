@@ -103,6 +103,9 @@ def test_a_namespace_that_is_the_same_as_pid1s_proves_nothing_more():
     document = run(["unshare", "--pid", "--fork", "--mount-proc", *PYTHON])
     signals = {signal["name"]: signal["outcome"] for signal in document["isolation"]["signals"]}
     assert signals["private-mount-namespace"] == "not_fired"
+    # What tells is the /proc that was mounted on the machine's.
+    assert signals["stacked-proc"] == "fired"
+    assert document["isolation"]["private_mounts"] is True
     assert document["isolation"]["container"] == outside()["isolation"]["container"]
 
 

@@ -22,6 +22,8 @@ def sets():
 
 def host_of(each):
     files, links = dict(each.get("files") or {}), dict(each.get("links") or {})
+    for path, what in files.items():
+        files[path] = getattr(errno, what["errno"]) if isinstance(what, dict) else what
     for line in each.get("unreadable") or ():
         word, _, path = line.partition(" ")
         (links if "/ns/" in path else files)[path] = getattr(errno, word)
@@ -85,7 +87,9 @@ def test_w34_pid1_refused_to_a_user_is_neither_same_nor_different_nor_partial():
     assert evidence.private_mounts_gap.kind is ReasonKind.UNSUPPORTED
     signal = next(signal for signal in evidence.signals if signal.name == "private-mount-namespace")
     assert (signal.outcome, signal.source) == ("unreadable", "/proc/1/ns/mnt")
+    assert signal.value.startswith("PID 1's namespace may not be read here")
     assert "Permission denied" in signal.value
+    assert evidence.private_mounts_gap.detail == signal.value
 
 
 def test_a_namespace_link_that_fails_otherwise_keeps_its_kind():
@@ -110,11 +114,70 @@ def test_w15_no_pod_no_layer_no_foreign_hex_is_a_container_id():
     assert (evidence.runtime, evidence.container_id) == ("docker", None)
 
 
-def test_a_stale_marker_is_shown_though_it_does_not_count():
-    evidence = judge({"/proc/self/mountinfo": ROOT, "/.dockerenv": ""}).typed
+COPY = ROOT.replace("29 1 ", "29 28 ")
+
+
+def signal_of(evidence, source):
+    return next(signal for signal in evidence.signals if signal.source == source)
+
+
+@pytest.mark.parametrize(("table", "why"), [(ROOT, "own root"), (COPY, "namespace of its own")])
+def test_a_stale_marker_is_shown_with_why_it_does_not_count(table, why):
+    evidence = judge({"/proc/self/mountinfo": table, "/.dockerenv": "", "/.singularity.d/x": ""}).typed
     assert evidence.container is False
-    marker = next(signal for signal in evidence.signals if signal.source == "/.dockerenv")
-    assert marker.outcome == "fired"
+    for source in ("/.dockerenv", "/.singularity.d"):
+        marker = signal_of(evidence, source)
+        assert marker.outcome == "fired"
+        assert marker.value.startswith("does not count: / is the machine's own root")
+        assert marker.value.endswith(why)
+
+
+def test_what_was_seen_stays_before_why_it_does_not_count():
+    cgroup = {"/proc/self/cgroup": f"0::/actions/{'a' * 64}\n", "/proc/self/mountinfo": ROOT}
+    evidence = judge(cgroup, env={"container": "podman"}).typed
+    value = signal_of(evidence, "/proc/self/cgroup").value
+    assert value == f"/actions/{'a' * 64}; does not count: / is the machine's own root"
+    assert signal_of(evidence, "container").value.startswith("podman; does not count")
+
+
+def test_a_sign_that_counts_is_not_talked_down():
+    docker = {"/proc/self/cgroup": f"0::/docker/{'a' * 64}\n", "/.dockerenv": ""}
+    assert not any("count" in (signal.value or "") for signal in judge(docker).typed.signals)
+    gvisor = {"/proc/version": "Linux version 4.4.0\n", "/proc/self/mountinfo": ROOT}
+    evidence = judge(gvisor, env={"KUBERNETES_SERVICE_HOST": "10.0.0.1"}).typed
+    assert evidence.orchestrator == "kubernetes"
+    assert signal_of(evidence, "KUBERNETES_SERVICE_HOST").value is None
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        (errno.EMFILE, ReasonKind.FAILED),
+        (errno.EACCES, ReasonKind.DENIED),
+        (TimeoutError(errno.ETIMEDOUT, "no answer"), ReasonKind.TIMED_OUT),
+    ],
+)
+def test_a_marker_and_no_mount_table_is_unknown_for_the_reason_of_the_table(failure, kind):
+    session = {"/proc/self/cgroup": "0::/user.slice/user-1000.slice/session-3.scope\n", "/.dockerenv": ""}
+    result = judge(session | {"/proc/self/mountinfo": failure})
+    evidence = result.typed
+    assert (evidence.container, evidence.runtime, evidence.detected) == (None, "unknown", None)
+    assert (evidence.container_gap.kind, evidence.container_gap.subject) == (kind, "/proc/self/mountinfo")
+    assert result.coverage["isolation"] is Coverage.UNKNOWN
+    assert signal_of(evidence, "/.dockerenv").value.startswith("does not count alone")
+
+
+def test_pid1_of_a_nested_namespace_is_said_to_prove_nothing():
+    links = {"/proc/self/ns/mnt": "mnt:[7]", "/proc/1/ns/mnt": "mnt:[7]", "/proc/self/ns/pid": "pid:[9]"}
+    evidence = judge({"/proc/self/mountinfo": ROOT}, links=links).typed
+    assert evidence.private_mounts is None
+    assert evidence.private_mounts_gap.kind is ReasonKind.UNSUPPORTED
+    assert "nested" in evidence.private_mounts_gap.detail
+    assert "nested" in signal_of(evidence, "/proc/1/ns/mnt").value
+    first = judge({"/proc/self/mountinfo": ROOT}, links=links | {"/proc/self/ns/pid": "pid:[4026531836]"})
+    assert first.typed.private_mounts is False
+    other = judge({"/proc/self/mountinfo": ROOT}, links=links | {"/proc/1/ns/mnt": "mnt:[8]"})
+    assert other.typed.private_mounts is True
 
 
 def test_a_marker_that_cannot_be_opened_is_there_all_the_same():

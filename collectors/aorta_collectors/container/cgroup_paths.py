@@ -12,18 +12,21 @@ from aorta.model.frozen import evolve, frozen
 KUBERNETES = "kubernetes"
 
 _ID = r"(?P<id>[0-9a-f]{64})"
-_NAMED_SEGMENTS = (
+#: A scope of any other name may be called after a digest. Low-level runtimes do not tell whose they are.
+_NAMED_SEGMENTS: tuple[tuple[str | None, re.Pattern[str]], ...] = (
     ("docker", re.compile(rf"docker-{_ID}(?:\.scope)?")),
     ("containerd", re.compile(rf"(?:.{{0,200}}:)?cri-containerd[-:]{_ID}(?:\.scope)?")),
     ("containerd", re.compile(rf"nerdctl-{_ID}(?:\.scope)?")),
     ("cri-o", re.compile(rf"(?:.{{0,200}}:)?crio[-:]{_ID}(?:\.scope)?")),
     ("podman", re.compile(rf"libpod-(?:payload-)?{_ID}(?:\.scope)?")),
+    (None, re.compile(rf"(?:runc|crun|youki)-{_ID}(?:\.scope)?")),
     ("lxc", re.compile(r"lxc\.payload(?:\..{1,200})?|\.lxc")),
 )
-_BARE_ID = re.compile(rf"(?:[a-z][a-z0-9_]{{0,30}}-)?{_ID}(?:\.scope)?")
+_BARE_ID = re.compile(_ID)
 _PARENTS = {"docker": "docker", "k8s.io": "containerd", "podman": "podman", "buildkit": "buildkit"}
 _MONITOR = re.compile(rf"(?:[a-z]{{1,20}}-)?conmon-{_ID}(?:\.scope)?")
 _KUBEPODS = re.compile(r"(?:^|-)kubepods")
+_MACHINES = frozenset(("init.scope", "system.slice", "user.slice"))
 _NSPAWN = re.compile(r"machine-.{1,200}\.scope|systemd-nspawn@.{1,200}\.service")
 
 
@@ -52,6 +55,11 @@ def container_of(text: str) -> CgroupPlace | None:
     """Return the container that the lines of a ``/proc/PID/cgroup`` show, or None."""
     places = [place for path in parse_cgroup(text) if (place := _place(path)) is not None]
     return max(places, key=lambda place: place.weight, default=None)
+
+
+def in_a_machines_unit(text: str) -> bool:
+    """Tell whether a ``/proc/PID/cgroup`` shows a service or session of a whole system."""
+    return any(path.split("/", 2)[1] in _MACHINES for path in parse_cgroup(text))
 
 
 def _place(path: str) -> CgroupPlace | None:
@@ -84,7 +92,7 @@ def _container(before: str, segment: str, after: str) -> tuple[str | None, str |
     return ("lxc", None) if segment == "lxc" and after else None
 
 
-def _named(segment: str) -> tuple[str, str | None] | None:
+def _named(segment: str) -> tuple[str | None, str | None] | None:
     for runtime, pattern in _NAMED_SEGMENTS:
         match = pattern.fullmatch(segment)
         if match is not None:

@@ -12,7 +12,7 @@ from typing import Any
 from aorta.collect import Answer, Context
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.container.cgroup_paths import KUBERNETES, container_of
+from aorta_collectors.container.cgroup_paths import KUBERNETES, container_of, in_a_machines_unit
 from aorta_collectors.container.root_mount import RootKind
 
 FIRED, NOT_FIRED, UNREADABLE = "fired", "not_fired", "unreadable"
@@ -20,7 +20,7 @@ _SHOWN = 200
 
 
 class Trust(enum.Enum):
-    """The roots that a sign holds for: all, all but the machine's own, or none of the machine's."""
+    """The roots that a sign holds for: all, all but the machine's own, none of the machine's, or none."""
 
     ALWAYS = frozenset(RootKind)
     UNLESS_OWN = frozenset(RootKind) - {RootKind.OWN}
@@ -30,7 +30,12 @@ class Trust(enum.Enum):
 
 @frozen
 class Clue:
-    """One sign. ``rank`` orders the names of runtimes, the lowest wins; ``trust`` NEVER only informs."""
+    """One sign. ``rank`` orders the names of runtimes, the lowest wins; ``trust`` NEVER only informs.
+
+    ``stays`` is what a sign is (a file, a variable) that can stay behind where no container is.
+    ``network`` tells that the id is that of the container whose network it shares, ``against`` that the
+    sign did not fire and shows a place of a machine.
+    """
 
     name: str
     source: str
@@ -41,6 +46,9 @@ class Clue:
     orchestrator: str | None = None
     rank: int = 0
     trust: Trust = Trust.ALWAYS
+    stays: str | None = None
+    network: bool = False
+    against: bool = False
 
 
 class Rank(enum.IntEnum):
@@ -75,6 +83,8 @@ WORDS: dict[str, str | None] = {
         )
     },
 }
+#: Words of runtimes whose containers may stand on the machine's own root, or on a whole disk.
+_ON_DISKS = frozenset(("firejail", "incus", "lxc", "lxc-libvirt", "lxd", "systemd-nspawn"))
 _NO_CONTAINER = ("", "wsl", "none", "host")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}")
 
@@ -115,26 +125,37 @@ def _cgroups(ctx: Context) -> Iterator[Clue]:
         answer = ctx.data(source)
         place = container_of(_text(answer))
         if place is None:
-            outcome = NOT_FIRED if answer.ok else UNREADABLE
-            yield Clue(name=name, source=source, outcome=outcome, value=None if answer.ok else _why(answer))
+            yield Clue(
+                name=name,
+                source=source,
+                outcome=NOT_FIRED if answer.ok else UNREADABLE,
+                value=None if answer.ok else _why(answer),
+                against=rank is Rank.CGROUP and in_a_machines_unit(_text(answer)),
+            )
             continue
+        # A path that leads out of the own control group is another container's.
+        other = rank is Rank.PID1_CGROUP and place.path.startswith("/..")
         yield Clue(
             name=name,
             source=source,
             value=place.path[:_SHOWN],
             runtime=place.runtime,
-            container_id=place.container_id,
+            container_id=None if other else place.container_id,
             orchestrator=place.orchestrator,
             rank=rank,
+            # Anything can name a group after a digest.
+            trust=Trust.ALWAYS if place.runtime or place.orchestrator else Trust.UNLESS_HOST,
         )
 
 
+FILE, VARIABLE = "file", "variable"
+# Virtual machines of LXD and Incus have the sockets, too.
 _MARKERS = (
-    ("docker-marker", "/.dockerenv", "docker", Rank.MARKER, Trust.UNLESS_HOST),
-    ("singularity-marker", "/.singularity.d", "singularity", Rank.SINGULARITY, Trust.UNLESS_HOST),
-    ("flatpak-marker", "/.flatpak-info", "flatpak", Rank.SOCKET, Trust.UNLESS_HOST),
-    ("lxd-socket", "/dev/lxd/sock", "lxd", Rank.SOCKET, Trust.ALWAYS),
-    ("incus-socket", "/dev/incus/sock", "incus", Rank.SOCKET, Trust.ALWAYS),
+    ("docker-marker", "/.dockerenv", "docker", Rank.MARKER, Trust.UNLESS_HOST, FILE),
+    ("singularity-marker", "/.singularity.d", "singularity", Rank.SINGULARITY, Trust.UNLESS_HOST, FILE),
+    ("flatpak-marker", "/.flatpak-info", "flatpak", Rank.SOCKET, Trust.UNLESS_HOST, FILE),
+    ("lxd-socket", "/dev/lxd/sock", "lxd", Rank.SOCKET, Trust.UNLESS_OWN, None),
+    ("incus-socket", "/dev/incus/sock", "incus", Rank.SOCKET, Trust.UNLESS_OWN, None),
 )
 _SERVICE_ACCOUNT = "/run/secrets/kubernetes.io/serviceaccount"
 _CONTAINERENV = "/run/.containerenv"
@@ -143,8 +164,9 @@ _CONTAINERENV_ENGINE = re.compile(r'^engine="([a-z]{1,20})', re.MULTILINE)
 
 
 def _markers(ctx: Context) -> Iterator[Clue]:
-    for name, source, runtime, rank, trust in _MARKERS:
-        yield _clue(name, source, ctx.stat(source), runtime=runtime, rank=rank, trust=trust)
+    for name, source, runtime, rank, trust, stays in _MARKERS:
+        told = {"runtime": runtime, "rank": rank, "trust": trust, "stays": stays}
+        yield _clue(name, source, ctx.stat(source), **told)
     yield _clue(
         "kubernetes-service-account",
         _SERVICE_ACCOUNT,
@@ -216,7 +238,7 @@ def _pid1(ctx: Context) -> Iterator[Clue]:
 
 
 _VARIABLES = (
-    (("APPTAINER_CONTAINER", "APPTAINER_NAME"), "apptainer", Rank.SINGULARITY),
+    (("APPTAINER_CONTAINER", "APPTAINER_NAME", "APPTAINER_ENVIRONMENT"), "apptainer", Rank.SINGULARITY),
     (("SINGULARITY_CONTAINER", "SINGULARITY_NAME"), "singularity", Rank.SINGULARITY),
     (("ENROOT_ROOTFS",), "enroot", Rank.SINGULARITY),
     (("CH_RUNNING",), "charliecloud", Rank.SINGULARITY),
@@ -235,12 +257,20 @@ def _variables(ctx: Context) -> Iterator[Clue]:
         value=word[:_SHOWN] or None,
         runtime=WORDS.get(word),
         rank=Rank.VARIABLE,
-        trust=Trust.UNLESS_OWN,
+        trust=Trust.UNLESS_OWN if word in _ON_DISKS else Trust.UNLESS_HOST,
+        stays=VARIABLE,
     )
     for names, runtime, rank in _VARIABLES:
         name = next((name for name in names if ctx.env(name)), None)
         if name is not None:
-            yield Clue(name="environment", source=name, runtime=runtime, rank=rank, trust=Trust.UNLESS_HOST)
+            yield Clue(
+                name="environment",
+                source=name,
+                runtime=runtime,
+                rank=rank,
+                trust=Trust.UNLESS_HOST,
+                stays=VARIABLE,
+            )
     name = "KUBERNETES_SERVICE_HOST"
     fired = bool(ctx.env(name))
     yield Clue(
@@ -249,6 +279,7 @@ def _variables(ctx: Context) -> Iterator[Clue]:
         outcome=FIRED if fired else NOT_FIRED,
         orchestrator=KUBERNETES if fired else None,
         trust=Trust.UNLESS_HOST,
+        stays=VARIABLE,
     )
 
 

@@ -45,16 +45,21 @@ INNERMOST = frozenset(
 )
 
 _STACKED = frozenset(("overlay", "tmpfs", "ramfs", "rootfs", "squashfs", "erofs", "aufs"))
-_OWN_LAYERS = re.compile(r"/run/(?:ostree|rootfsbase|overlayfs|live|initramfs)|cfsroot|/live/|/cow|/root-ro")
+_OWN_LAYERS = re.compile(
+    r"/run/(?:ostree|rootfsbase|overlayfs|live|initramfs)|cfsroot|/live/|/cow|/root-ro|=/(?:lower|rofs|sysroot)$"
+)
+#: ``server:/path`` and ``//server/path``: words of a path on a server are names that people gave.
+_ON_A_SERVER = re.compile(r"[^/]{1,200}:/|//")
 _OSTREE = re.compile(r"/ostree/deploy/.+/deploy/[^/]+")
 _INITIAL_PARENTS = (0, 1)
 
-_LAID_FILES = ("/run/.containerenv", "/etc/hostname", "/etc/resolv.conf", "/etc/hosts")
+_CONTAINERENV = "/run/.containerenv"
+_LAID_FILES = (_CONTAINERENV, "/etc/hostname", "/etc/resolv.conf", "/etc/hosts")
 _STORAGE_FILE = re.compile(r"/[a-z0-9-]{1,20}-containers/(?P<id>[0-9a-f]{64})/userdata/")
 _DOCKER_FILE = re.compile(r"/containers/(?P<id>[0-9a-f]{64})/(?:hostname|hosts|resolv\.conf)$")
 _NERDCTL_FILE = re.compile(r"/nerdctl/.{1,200}/(?P<id>[0-9a-f]{64})/(?:hostname|hosts|resolv\.conf)$")
 _SANDBOX_FILE = re.compile(r"/io\.containerd\.[a-z0-9.]{1,40}/sandboxes/|/containerd/")
-_SERVICE_ACCOUNT = "/secrets/kubernetes.io/serviceaccount"
+_SERVICE_ACCOUNT = tuple(f"{run}/secrets/kubernetes.io/serviceaccount" for run in ("/run", "/var/run"))
 _SNAP_HOST = "/var/lib/snapd/hostfs"
 _TMP = ("/tmp", "/var/tmp")  # noqa: S108
 _PRIVATE_TMP = re.compile(r"/systemd-private-[^/]+/tmp$|^/(?P<job>\d{1,12})/\.(?P=job)(?:/|$)")
@@ -89,9 +94,11 @@ def judge_root(mounts: Sequence[Mount]) -> Root:
         chroot = "/proc" in points
         shown = "/ is no mount: a directory of another file system" if chroot else ""
         return Root(kind=RootKind.FOREIGN if chroot else RootKind.UNKNOWN, shown=shown)
-    runtime = _runtime_of(mount)
+    # The first mount of the machine's first table is its own root, whatever it is called.
+    own = mount.parent_id in _INITIAL_PARENTS or mount.parent_id == mount.mount_id
+    runtime = None if own else _runtime_of(mount)
     return Root(
-        kind=RootKind.FOREIGN if runtime else _kind_of(mount),
+        kind=RootKind.OWN if own else RootKind.FOREIGN if runtime else _kind_of(mount),
         shown=f"{mount.fs_type} {mount.source} {mount.root}",
         runtime=runtime,
         snap=_SNAP_HOST in points,
@@ -99,17 +106,18 @@ def judge_root(mounts: Sequence[Mount]) -> Root:
 
 
 def _runtime_of(mount: Mount) -> str | None:
-    evidence = "\n".join((f"{mount.root}/", f"/{mount.source}", *mount.super_options))
+    if _OSTREE.fullmatch(mount.root):
+        return None
+    source = "" if _ON_A_SERVER.match(mount.source) else f"/{mount.source}"
+    evidence = "\n".join((f"{mount.root}/", source, *mount.super_options))
     return next((name for name, pattern in _ROOT_WORDS if pattern.search(evidence)), None)
 
 
 def _kind_of(mount: Mount) -> RootKind:
-    if mount.parent_id in _INITIAL_PARENTS or mount.parent_id == mount.mount_id:
-        return RootKind.OWN
     if mount.fs_type in _STACKED:
-        own = mount.source == "composefs" or any(map(_OWN_LAYERS.search, mount.super_options))
+        own = mount.source.startswith("composefs") or any(map(_OWN_LAYERS.search, mount.super_options))
         return RootKind.COPY if own else RootKind.FOREIGN
-    if mount.fs_type.startswith("fuse"):
+    if mount.fs_type.startswith("fuse") and mount.fs_type != "fuseblk":
         return RootKind.FOREIGN
     whole = mount.root == "/" or _OSTREE.fullmatch(mount.root) or _is_subvolume(mount)
     return RootKind.COPY if whole else RootKind.FOREIGN
@@ -137,14 +145,28 @@ def stacked_cgroup(mounts: Sequence[Mount]) -> str | None:
     return None
 
 
+def stacked_proc(mounts: Sequence[Mount]) -> str | None:
+    """Return a /proc that was mounted on another /proc, as a text."""
+    below = {m.mount_id: m for m in mounts if m.mount_point == "/proc" and m.fs_type == "proc"}
+    for mount in below.values():
+        under = below.get(mount.parent_id)
+        if under is not None and under.major_minor != mount.major_minor:
+            return f"proc on {mount.mount_point}, on another proc"
+    return None
+
+
 @frozen
 class LaidFile:
-    """A mount that a runtime lays into a container. ``container_id`` is None where it is not the own."""
+    """A mount that a runtime lays into a container. ``container_id`` is None where it is not the own.
+
+    With ``network`` the id is that of the container whose network is shared: the pod's sandbox, often.
+    """
 
     shown: str
     runtime: str | None = None
     container_id: str | None = None
     orchestrator: str | None = None
+    network: bool = False
 
 
 def laid_files(mounts: Sequence[Mount]) -> list[LaidFile]:
@@ -156,20 +178,21 @@ def laid_files(mounts: Sequence[Mount]) -> list[LaidFile]:
 
 def _other_signs(mounts: Sequence[Mount]) -> Iterator[LaidFile]:
     """Yield the first mount of each further kind that only a container has."""
-    service = next((m for m in mounts if m.mount_point.endswith(_SERVICE_ACCOUNT)), None)
+    service = next((m for m in mounts if m.mount_point in _SERVICE_ACCOUNT), None)
     log = next((m for m in mounts if m.mount_point == "/dev/termination-log" and "/pods/" in m.root), None)
     lxcfs = next(
         (m for m in mounts if m.fs_type == "fuse.lxcfs" and m.mount_point.startswith("/proc/")), None
     )
     firejail = next((m for m in mounts if m.root.startswith("/firejail/")), None)
-    for mount, told in (
-        (service, {"orchestrator": KUBERNETES}),
-        (log, {"orchestrator": KUBERNETES}),
-        (lxcfs, {"runtime": "lxc"}),
-        (firejail, {"runtime": "firejail"}),
+    for mount, runtime, orchestrator in (
+        (service, None, KUBERNETES),
+        (log, None, KUBERNETES),
+        (lxcfs, "lxc", None),
+        (firejail, "firejail", None),
     ):
         if mount is not None:
-            yield LaidFile(shown=f"{mount.fs_type} {mount.root} on {mount.mount_point}", **told)
+            shown = f"{mount.fs_type} {mount.root} on {mount.mount_point}"
+            yield LaidFile(shown=shown, runtime=runtime, orchestrator=orchestrator)
 
 
 def _laid_file(mount: Mount) -> LaidFile | None:
@@ -185,7 +208,8 @@ def _laid_file(mount: Mount) -> LaidFile | None:
     ):
         match = pattern.search(mount.root)
         if match is not None:
-            return LaidFile(shown=shown, runtime=runtime, container_id=match["id"])
+            shared = mount.mount_point != _CONTAINERENV
+            return LaidFile(shown=shown, runtime=runtime, container_id=match["id"], network=shared)
     if _SANDBOX_FILE.search(mount.root):
         return LaidFile(shown=shown, runtime="containerd")
     return None

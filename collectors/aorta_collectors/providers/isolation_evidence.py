@@ -4,6 +4,7 @@ A container has a root file system of its own or a runtime that can be named. Mo
 (a service's private /tmp, a Slurm job's) are isolation, but no container.
 """
 
+import enum
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
@@ -12,10 +13,8 @@ from aorta.model.fact import Fact
 from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.plugin import provider
-from aorta_collectors.container.cgroup_paths import KUBERNETES
 from aorta_collectors.container.clues import FIRED, NOT_FIRED, UNREADABLE, Clue, Rank, Trust, clues
 from aorta_collectors.container.root_mount import (
-    CONTAINERS_STORAGE,
     INNERMOST,
     Root,
     RootKind,
@@ -23,16 +22,25 @@ from aorta_collectors.container.root_mount import (
     laid_files,
     private_tmp,
     stacked_cgroup,
+    stacked_proc,
 )
+from aorta_collectors.container.verdict import UNKNOWN, explained, is_gvisor, judge
 from aorta_collectors.providers.gap import Gap
 from aorta_collectors.providers.mounts import MOUNTINFO, Mounts
 
-NONE, UNKNOWN, SANDBOX = "none", "unknown", "sandbox"
 SELF_NAMESPACE, PID1_NAMESPACE = "/proc/self/ns/mnt", "/proc/1/ns/mnt"
-_TMP = "private-tmp"
-_BARE = frozenset(("root-mount", "cgroup-mount", "proc-mount"))
-#: Runtimes that give their containers an id.
-_WITH_ID = frozenset(("docker", "podman", "containerd", "cri-o", "buildah", "gvisor", "kata", UNKNOWN))
+_TMP, _PROC = "private-tmp", "stacked-proc"
+#: Number of the first PID namespace of every kernel.
+_FIRST_PIDS = "pid:[4026531836]"
+_NESTED = "PID 1 is that of a nested PID namespace, which proves nothing of the machine's"
+
+
+class Pid1(enum.Enum):
+    """Whose ``/proc/1`` is: the machine's, that of a nested PID namespace, or untold."""
+
+    MACHINE = "machine"
+    NESTED = "nested"
+    UNTOLD = "untold"
 
 
 @frozen
@@ -50,7 +58,8 @@ class IsolationEvidence:
     """The judgement on all signs. ``container`` and ``private_mounts`` are null when nothing tells.
 
     ``runtime`` is ``none`` on the machine itself, ``sandbox`` where a root of one's own is all there
-    is, ``unknown`` where nothing names it. ``read`` is false when not one sign could be looked at.
+    is, ``unknown`` where nothing names it. ``read`` is false when not one sign could be looked at, or when
+    those that were seen prove nothing.
     """
 
     container: bool | None = None
@@ -65,7 +74,7 @@ class IsolationEvidence:
 
     @property
     def detected(self) -> bool | None:
-        """Tell whether any sign of isolation was seen; None when none could be looked at."""
+        """Tell whether any sign of isolation was seen; None when none could be looked at or proves any."""
         return bool(self.container or self.private_mounts) if self.read else None
 
 
@@ -75,22 +84,29 @@ def provide(ctx: Context) -> IsolationEvidence:
     mounts = ctx.need(Mounts)
     root = judge_root(mounts.mounts)
     own, pid1 = ctx.link(SELF_NAMESPACE), ctx.link(PID1_NAMESPACE)
-    namespace = _namespace_clue(own, pid1)
+    standing = _standing(ctx, stacked=stacked_proc(mounts.mounts) is not None)
+    namespace = _namespace_clue(own, pid1, standing)
     found = [*_mount_clues(mounts, root), namespace, *clues(ctx), *_without_proc(ctx, mounts)]
-    held = [clue for clue in found if clue.outcome == FIRED and root.kind in clue.trust.value]
-    evidence = evolve(
-        _judged(root, held),
+    gvisor = is_gvisor(found)
+    if gvisor:
+        root = evolve(root, kind=RootKind.FOREIGN)
+    verdict = judge(found, root, looked=mounts.kind in (None, ReasonKind.ABSENT))
+    shown = [explained(clue, root, verdict) for clue in found]
+    private = _private(verdict.container or root.snap, found, Pid1.UNTOLD if gvisor else standing)
+    read = (mounts.seen or own.ok or _any_read(found)) and not verdict.withheld
+    evidence = IsolationEvidence(
+        container=verdict.container,
+        runtime=verdict.runtime,
+        orchestrator=verdict.orchestrator,
+        container_id=verdict.container_id,
+        private_mounts=private,
         signals=tuple(
             Signal(name=clue.name, source=clue.source, outcome=clue.outcome, value=clue.value)
-            for clue in found
+            for clue in shown
         ),
-        read=mounts.seen or own.ok or _any_read(found),
-    )
-    evidence = _with_private_mounts(evidence, namespace, root)
-    evidence = evolve(
-        evidence,
-        container_gap=_container_gap(mounts) if evidence.container is None else None,
-        private_mounts_gap=_private_gap(own, pid1) if evidence.private_mounts is None else None,
+        read=read or bool(private),
+        container_gap=_container_gap(mounts) if verdict.container is None else None,
+        private_mounts_gap=_private_gap(own, pid1) if private is None else None,
     )
     _cover(ctx, evidence)
     return evidence
@@ -136,6 +152,7 @@ def _mount_clues(mounts: Mounts, root: Root) -> Iterator[Clue]:
             runtime=file.runtime,
             container_id=file.container_id,
             orchestrator=file.orchestrator,
+            network=file.network,
             rank=Rank.LAID_FILE,
         )
     if not told:
@@ -143,18 +160,33 @@ def _mount_clues(mounts: Mounts, root: Root) -> Iterator[Clue]:
     for name, shown, trust in (
         ("cgroup-mount", stacked_cgroup(mounts.mounts), Trust.UNLESS_HOST),
         (_TMP, private_tmp(mounts.mounts), Trust.NEVER),
+        (_PROC, stacked_proc(mounts.mounts), Trust.NEVER),
     ):
         outcome = FIRED if shown else NOT_FIRED
         yield Clue(name=name, source=MOUNTINFO, outcome=outcome, value=shown, trust=trust)
 
 
-def _namespace_clue(own: Answer[str], pid1: Answer[str]) -> Clue:
+def _standing(ctx: Context, *, stacked: bool) -> Pid1:
+    """Tell whose PID 1 /proc shows: seen from a nested PID namespace it may be this process itself."""
+    shown = ctx.link("/proc/1/ns/pid")
+    number = shown if shown.ok else ctx.link("/proc/self/ns/pid")
+    if number.value == _FIRST_PIDS:
+        return Pid1.MACHINE
+    if ctx.link("/proc/self").value == "1":
+        return Pid1.NESTED
+    # WSL gives every distribution a PID namespace: its PID 1 is that of the machine all the same.
+    wsl = b"microsoft" in (ctx.data("/proc/version", 4096).value or b"").lower()
+    return Pid1.NESTED if number.ok and (stacked or not wsl) else Pid1.UNTOLD
+
+
+def _namespace_clue(own: Answer[str], pid1: Answer[str], standing: Pid1) -> Clue:
     if own.value is None or pid1.value is None:
-        missing = pid1 if own.ok else own
-        outcome, value = UNREADABLE, missing.detail
+        outcome, value = UNREADABLE, _missing(own, pid1).detail
     else:
         outcome = NOT_FIRED if own.value == pid1.value else FIRED
         value = f"{own.value}, PID 1: {pid1.value}"
+        if outcome == NOT_FIRED and standing is Pid1.NESTED:
+            value = f"{value}; {_NESTED}"
     return Clue(
         name="private-mount-namespace",
         source=PID1_NAMESPACE if own.ok else SELF_NAMESPACE,
@@ -162,6 +194,16 @@ def _namespace_clue(own: Answer[str], pid1: Answer[str]) -> Clue:
         value=value,
         trust=Trust.NEVER,
     )
+
+
+def _missing(own: Answer[str], pid1: Answer[str]) -> Gap:
+    """Return why the two namespaces cannot be compared."""
+    if not own.ok:
+        return Gap.of(own, SELF_NAMESPACE)
+    gap = Gap.of(pid1, PID1_NAMESPACE)
+    if gap.kind is ReasonKind.DENIED:
+        return evolve(gap, detail=f"PID 1's namespace may not be read here: {gap.detail}")
+    return gap
 
 
 def _without_proc(ctx: Context, mounts: Mounts) -> Iterator[Clue]:
@@ -174,67 +216,18 @@ def _without_proc(ctx: Context, mounts: Mounts) -> Iterator[Clue]:
         yield Clue(name="proc-mount", source="/proc", value="/proc is not mounted")
 
 
-def _judged(root: Root, held: Sequence[Clue]) -> IsolationEvidence:
-    """Return container, runtime, orchestrator and id."""
-    if not held:
-        known = root.kind is not RootKind.UNKNOWN
-        return IsolationEvidence(container=False if known else None, runtime=NONE if known else UNKNOWN)
-    orchestrator = next((clue.orchestrator for clue in held if clue.orchestrator), None)
-    named = sorted((clue for clue in held if clue.runtime), key=lambda clue: clue.rank)
-    runtime = _runtime(named, orchestrator) if named else None
-    if runtime is None:
-        bare = orchestrator is None and all(clue.name in _BARE for clue in held)
-        runtime = SANDBOX if bare else UNKNOWN
-    return IsolationEvidence(
-        container=True,
-        runtime=runtime,
-        orchestrator=orchestrator,
-        container_id=_identity(held, runtime, orchestrator),
-    )
-
-
-def _runtime(named: Sequence[Clue], orchestrator: str | None) -> str | None:
-    """Return the best name; ``named`` is not empty and sorted, the best first."""
-    best = named[0].runtime
-    words = {clue.runtime for clue in named}
-    if best == CONTAINERS_STORAGE:
-        sharing = [clue.runtime for clue in named if clue.runtime in ("podman", "cri-o", "buildah")]
-        # CRI-O leaves podman's marker in its containers.
-        return "cri-o" if orchestrator == KUBERNETES or "cri-o" in sharing else (sharing or ["podman"])[0]
-    if best == "podman" and named[0].rank == Rank.CONTAINERENV and orchestrator == KUBERNETES:
-        return "cri-o"
-    if best == "singularity" and named[0].rank == Rank.SINGULARITY and "apptainer" in words:
-        return "apptainer"
-    if best == "lxc":
-        return next((word for word in ("lxd", "incus") if word in words), best)
-    return best
-
-
-def _identity(held: Sequence[Clue], runtime: str, orchestrator: str | None) -> str | None:
-    """Return the id that belongs to the runtime's container, the surest source first."""
-    if runtime not in _WITH_ID:
-        return None
-    storage = runtime in ("podman", "cri-o", "buildah")
-    for name in ("cgroup", "podman-marker", "container-file", "pid1-cgroup"):
-        for clue in held:
-            # Under Kubernetes docker lays the files of the pod's sandbox into every container.
-            sandbox = name == "container-file" and clue.runtime == "docker" and orchestrator == KUBERNETES
-            fits = clue.runtime in (runtime, None) or (storage and clue.runtime == CONTAINERS_STORAGE)
-            fits = fits or (storage and name == "podman-marker")
-            if clue.name == name and clue.container_id and fits and not sandbox:
-                return clue.container_id
-    return None
-
-
-def _with_private_mounts(evidence: IsolationEvidence, namespace: Clue, root: Root) -> IsolationEvidence:
-    """Return the evidence with ``private_mounts``; a container has its own, whatever its PID 1 shows."""
-    tmp = any(signal.name == _TMP and signal.outcome == FIRED for signal in evidence.signals)
-    private: bool | None = None
-    if evidence.container or root.snap or namespace.outcome == FIRED or tmp:
-        private = True
-    elif namespace.outcome == NOT_FIRED:
-        private = False
-    return evolve(evidence, private_mounts=private)
+def _private(isolated: bool | None, found: Sequence[Clue], standing: Pid1) -> bool | None:
+    """Tell whether the mounts are the process's own; a container has its own, whatever PID 1 shows."""
+    outcomes = {clue.name: clue.outcome for clue in found}
+    same = outcomes["private-mount-namespace"] == NOT_FIRED
+    if same and standing is Pid1.MACHINE:
+        # A chroot stands in the machine's own mounts.
+        return False
+    nested = standing is Pid1.NESTED and outcomes.get(_PROC) == FIRED
+    fired = FIRED in (outcomes["private-mount-namespace"], outcomes.get(_TMP))
+    if isolated or nested or fired:
+        return True
+    return False if same and standing is not Pid1.NESTED else None
 
 
 def _container_gap(mounts: Mounts) -> Gap:
@@ -246,7 +239,9 @@ def _container_gap(mounts: Mounts) -> Gap:
 
 
 def _private_gap(own: Answer[Any], pid1: Answer[Any]) -> Gap:
-    gap = Gap.of(pid1, PID1_NAMESPACE) if own.ok else Gap.of(own, SELF_NAMESPACE)
+    if own.ok and pid1.ok:
+        return Gap(kind=ReasonKind.UNSUPPORTED, subject=PID1_NAMESPACE, detail=_NESTED)
+    gap = _missing(own, pid1)
     if own.ok and gap.kind is ReasonKind.DENIED:
         # The ordinary state of every user on every machine: nothing that went wrong.
         return evolve(gap, kind=ReasonKind.UNSUPPORTED)
