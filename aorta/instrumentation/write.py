@@ -11,7 +11,7 @@ from typing import IO, Any
 from aorta.instrumentation.filekind import NOTHING, OTHER, RECORDING, SNAPSHOT, held_by
 from aorta.instrumentation.process import temporaries
 
-_NAMES = {SNAPSHOT: "a snapshot", RECORDING: "a recording", OTHER: "something that aorta did not write"}
+_NAMES = {SNAPSHOT: "a snapshot", RECORDING: "a recording"}
 
 
 class ForeignFileError(OSError):
@@ -21,8 +21,8 @@ class ForeignFileError(OSError):
 def write_atomically(path: str, text: str, *, force: bool = False) -> None:
     """Write a snapshot's ``text`` to ``path``: a temporary file beside it, fsync, rename; parents are made.
 
-    The file gets the mode that the umask gives a new file. Without ``force`` nothing is replaced but a
-    snapshot of the same host. A device or pipe is written to directly. Raises OSError, and leaves
+    The file gets the mode that the umask gives a new file. Without ``force`` no recording is replaced,
+    and no snapshot of another host. A device or pipe is written to directly. Raises OSError, and leaves
     nothing behind then.
     """
     with replacing(path) as stream:
@@ -86,7 +86,7 @@ def check_writable(path: str) -> None:
 
 
 def check_replaceable(path: str, kind: str, host_kind: str | None = None) -> None:
-    """Raise ForeignFileError when ``path`` holds anything but a file of this kind.
+    """Raise ForeignFileError when ``path`` holds evidence of another kind; what is none is replaced.
 
     ``kind`` is SNAPSHOT or RECORDING; a snapshot has to be of the same ``host_kind``, live or replay,
     if one is given.
@@ -94,7 +94,7 @@ def check_replaceable(path: str, kind: str, host_kind: str | None = None) -> Non
     if _is_direct(path):
         return
     held = held_by(path)
-    if held.kind == NOTHING:
+    if held.kind in (NOTHING, OTHER):
         return
     if held.kind != kind:
         raise _foreign(path, _NAMES[held.kind])

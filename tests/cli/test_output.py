@@ -212,19 +212,19 @@ def test_a_replay_and_a_live_snapshot_do_not_replace_each_other(cli, recording, 
     assert left(cli.folder) == ["bin", "env.json", "host.jsonl"]
 
 
-@pytest.mark.parametrize(
-    ("content", "what"),
-    [
-        ("my notes\n", "something that aorta did not write"),
-        ('{"a": 1}', "something that aorta did not write"),
-        ('{"recording": 1, "world": "closed"}\n', "a recording"),
-    ],
-)
-def test_what_is_no_snapshot_is_not_replaced_unasked(cli, tools, content, what):
+@pytest.mark.parametrize("content", ["my notes\n", '{"a": 1}', '{"schema_version": "2.0", "host'])
+def test_what_is_no_evidence_is_replaced_as_by_any_command(cli, content):
+    (cli.folder / "x").write_text(content)
+    assert cli.probe(*QUICK, "-o", "x").code == 0
+    assert json.loads((cli.folder / "x").read_text())["partial"] is False
+
+
+def test_a_recording_is_not_replaced_unasked(cli, tools):
+    content = '{"recording": 1, "world": "closed"}\n'
     path = tools("hipconfig", "touch ran; exit 1")
     (cli.folder / "x").write_text(content)
     ran = cli.probe("-o", "x", env={"PATH": path})
-    assert (ran.code, ran.lines) == (1, [f"aorta: cannot write x: it holds {what}; --force replaces it"])
+    assert (ran.code, ran.lines) == (1, ["aorta: cannot write x: it holds a recording; --force replaces it"])
     assert (cli.folder / "x").read_text() == content
     assert left(cli.folder) == ["bin", "x"]
     assert cli.probe(*QUICK, "-o", "x", "--force").code == 0
