@@ -23,6 +23,9 @@ def held_in(data: bytes) -> Held:
     if _is_header(_object(_first_line(data))):
         return Held(RECORDING)
     document = _object(data)
+    if document == {}:
+        # A placeholder: there is nothing in it to lose.
+        return Held(NOTHING)
     if document is not None and isinstance(document.get("schema_version"), str):
         return Held(SNAPSHOT, document)
     return Held(OTHER)

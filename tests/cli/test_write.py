@@ -110,6 +110,7 @@ def test_told_has_the_path_that_was_asked_for():
     ("data", "kind"),
     [
         (b"", NOTHING),
+        (b"{ }\n", NOTHING),
         (b"{", OTHER),
         (b"\xff\xfe", OTHER),
         (b"[" * 100000, OTHER),
