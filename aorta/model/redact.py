@@ -15,11 +15,24 @@ _SECRET_NAME = re.compile(
     r"(?:^|_)(?:SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|BEARER)(?:_|$)|PASSWORD"
     # At the end: words that also occur inside harmless names (NUM_TOKEN_BLOCKS, KEY_CACHE_SIZE).
     r"|(?:^|_)(?:(?:AUTH|ACCESS|API|BEARER|REFRESH|SESSION|HUB|ID)?TOKEN|(?:API|AUTH|ACCESS|SECRET|PRIVATE|SSH)?KEY"
-    r"|SIGNATURE|PASS)(?:_?[0-9]+|_(?:ID|VALUE|DATA|STRING|TEXT|HEX|B64|BASE64))?$"
+    r"|SIGNATURE|PASS|JWT)(?:_?[0-9]+|_(?:ID|VALUE|DATA|STRING|TEXT|HEX|B64|BASE64))?$"
     # Plurals only where no counter is called like that (NUM_MEMORY_TOKENS).
     r"|(?:^|_)(?:API|AUTH|ACCESS|SECRET|PRIVATE)_?(?:TOKENS|KEYS)$"
     r"|[A-Z0-9]_PWD$"
+    # What a server is shown: of AUTH often only the method, which is kept.
+    r"|_AUTH(?:ORIZATION)?$|(?:^|_)COOKIES?$"
 )
+_COOKIE_NAME = re.compile(r"COOKIES?$", re.IGNORECASE)
+_METHOD_NAME = re.compile(r"AUTH$", re.IGNORECASE)
+#: Ways of authentication; such a word after AUTH is no secret.
+# fmt: off
+_METHODS = frozenset(
+    ("basic", "digest", "bearer", "token", "negotiate", "ntlm", "kerberos", "krb5", "gssapi", "gss",
+     "sasl", "ldap", "ldaps", "pam", "munge", "ssl", "tls", "mtls", "x509", "cert", "oauth",
+     "oauth2", "oidc", "saml", "jwt", "simple", "password", "key", "trust", "peer", "auto",
+     "optional", "required")
+)
+# fmt: on
 _BOUNDARY = re.compile(r"[-.\s]+|(?<=[a-z0-9])(?=[A-Z])")
 _NAME_LIMIT = 256
 
@@ -34,6 +47,8 @@ _SHAPES = (
         r"(?P<keep>\bauthorization\b[\"'\s:=\\]{1,8}(?:basic|digest|token)\s{1,8})[^\s\"',;]+",
         re.IGNORECASE,
     ),
+    # what a container registry's settings hold
+    re.compile(r"(?P<keep>\\?\"auth\\?\"\s{0,8}:\s{0,8}\\?\")[\w+/=-]{12,}"),
     re.compile(r"(?P<keep>\bbearer(?:\s|%20){1,8})[\w.~+/=-]{4,}", re.IGNORECASE),
     re.compile(r"(?P<keep>[?&]sig=)[^\s\"'&]+"),
     re.compile(r"(?P<keep>hooks\.slack\.com/services/)[\w/]+"),
@@ -54,9 +69,15 @@ _PAIR = re.compile(
     r"(?<![\w.-])(?P<dashes>--?)?(?P<name>[\w.][\w.-]*)(?P<quote>\\?[\"'])?"
     r"(?P<link>\s{0,8}=\s{0,8}|\s{0,8}:\s{0,8}|\s{1,8})(?:\\?[\"'])?"
 )
-_VALUE = re.compile(r"[^\s\"'\\,;&]+")
+#: A value up to the next blank or separator, with the scheme that stands before credentials, and with
+#: the further pairs of a cookie.
+_VALUE = re.compile(r"(?:(?:basic|digest|bearer|negotiate)[ \t]{1,8})?[^\s\"'\\,;&]+", re.IGNORECASE)
+_COOKIES = re.compile(r"[^\s\"'\\,;&]+(?:;[ \t]{0,4}[^\s\"'\\,;&=]+=[^\s\"'\\,;&]*)*")
+#: A kernel module's signature as modinfo prints it, number of the key and signature: public.
+_MODULE_SIGNATURE = re.compile(r"(?:[0-9A-F]{2}:){4,}(?:[0-9A-F]{2})?")
+_MODULE_FIELDS = frozenset(("sig_key", "signature"))
 _QUOTED = {'"': re.compile(r"[^\"\\]+"), "'": re.compile(r"[^'\\]+")}
-_BARE = frozenset(("key", "token", "pass"))
+_BARE = frozenset(("key", "token", "pass", "jwt", "cookie", "cookies"))
 
 
 def is_secret_name(name: str) -> bool:
@@ -81,7 +102,7 @@ def redact_value(name: str, value: str) -> str:
     secret parts only.
     """
     if is_secret_name(name):
-        return value if value.lower() in _SWITCHES else REDACTED
+        return value if _is_switch(name, value) else REDACTED
     if name.upper().endswith("_PROXY"):
         # A proxy may be written without a scheme.
         value = re.sub(r"^[^\s/@]{1,1024}@", f"{REDACTED}@", value)
@@ -95,17 +116,22 @@ def redact_argv(argv: Sequence[str]) -> tuple[str, ...]:
     in both forms, ``--option value`` and ``--option=value``.
     """
     shown: list[str] = []
-    waiting = False
+    waiting = ""
     for word in argv:
         if waiting and not _is_option(word):
-            shown.append(word if word.lower() in _SWITCHES else REDACTED)
-            waiting = False
+            shown.append(word if _is_switch(waiting, word) else REDACTED)
+            waiting = ""
             continue
         name, equals, value = word.partition("=")
         is_name = re.fullmatch(r"-{0,2}[A-Za-z_][\w.-]*", name) is not None
-        waiting = word.startswith("-") and not equals and is_name and is_secret_name(name)
+        waiting = name if word.startswith("-") and not equals and is_name and is_secret_name(name) else ""
         shown.append(f"{name}={redact_value(name.strip('-'), value)}" if is_name and equals else redact(word))
     return tuple(shown)
+
+
+def _is_switch(name: str, value: str) -> bool:
+    word = value.lower()
+    return word in _SWITCHES or (word in _METHODS and _METHOD_NAME.search(name) is not None)
 
 
 def _is_option(word: str) -> bool:
@@ -120,7 +146,7 @@ def _pairs(text: str) -> str:
     while match is not None:
         end = match.end()
         value = _secret_after(text, match)
-        if value is not None and value.lower() not in _SWITCHES:
+        if value is not None and not _is_switch(match["name"], value):
             parts += (text[done:end], REDACTED)
             done = end = end + len(value)
         else:
@@ -135,7 +161,8 @@ def _secret_after(text: str, match: "re.Match[str]") -> str | None:
     if not is_secret_name(name):
         return None
     opening = text[end - 1] if end > match.end("link") else ""
-    found = _QUOTED.get(opening, _VALUE).match(text, end)
+    bare_value = _COOKIES if _COOKIE_NAME.search(name) else _VALUE
+    found = _QUOTED.get(opening, bare_value).match(text, end)
     value = found[0] if found else ""
     if value.startswith(REDACTED):
         return None
@@ -144,7 +171,9 @@ def _secret_after(text: str, match: "re.Match[str]") -> str | None:
         return value if match["dashes"] and not _is_option(value) else None
     if match["quote"]:
         return value
-    bare = name.lower() in _BARE
+    if name in _MODULE_FIELDS and _MODULE_SIGNATURE.fullmatch(value):
+        return None
+    bare = name.lower() in _BARE and "=" not in value
     if ":" in link:
         # A directory of a search path, or a sentence such as "Unexpected token: x".
         in_path = text[max(0, match.start() - 1) : match.start()] == "/" or value.startswith("/")

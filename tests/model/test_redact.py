@@ -30,6 +30,15 @@ SECRET_NAMES = (
     "hubToken",
     "X-Amz-Signature",
     "rd.iscsi.password",
+    "REGISTRY_AUTH",
+    "npm_config__auth",
+    "NEXUS_HTTP_AUTH",
+    "HTTP_AUTHORIZATION",
+    "SESSION_COOKIE",
+    "HTTP_COOKIE",
+    "COOKIES",
+    "CI_JOB_JWT",
+    "--proxy-auth",
 )
 PLAIN_NAMES = (
     "TOKENIZERS_PARALLELISM",
@@ -49,6 +58,12 @@ PLAIN_NAMES = (
     "HSA_XNACK",
     "KEYBOARD",
     "HF_TOKEN_PATH",
+    "SSH_AUTHORIZED",
+    "AUTH_TYPE",
+    "NCCL_AUTHOR",
+    "COOKIE_JAR",
+    "auth",
+    "sig_id",
     "",
 )
 
@@ -125,6 +140,20 @@ def test_a_switch_is_no_secret(value: str) -> None:
             ["rest", "-----BEGIN RSA PRIVATE KEY-----"],
         ),
         ("-----BEGIN PRIVATE KEY-----\nMIIabc cut off", ["MIIabc", "cut"], []),
+        ("Cookie: session=abc123; csrf=def456\nHost: h", ["abc123", "def456"], ["Cookie: ", "\nHost: h"]),
+        ("curl -H 'Set-Cookie: a=secret1; Path=/' x", ["secret1"], ["' x"]),
+        ("curl --cookie session=abc123 https://h/", ["abc123"], [" https://h/"]),
+        ("WIKI_COOKIE=session=abc123 run", ["session", "abc123"], ["WIKI_COOKIE=", " run"]),
+        ("X-Registry-Auth: Basic dXNlcjpwYXNz", ["dXNlcjpwYXNz"], ["X-Registry-Auth: "]),
+        ("Proxy-Authorization: Basic dXNlcjpwYXNz", ["dXNlcjpwYXNz"], []),
+        ("REGISTRY_AUTH=dXNlcjpwYXNz run", ["dXNlcjpwYXNz"], [" run"]),
+        (
+            '{"auths": {"h": {"auth": "dXNlcjpwYXNzd29yZA=="}}}',
+            ["dXNl"],
+            ['{"auths": {"h": {"auth": "', '"}}}'],
+        ),
+        ("SIG_KEY=0123456789abcdef", ["0123456789"], []),
+        ("sig_key: not-the-kernel's-0123", ["not-the"], []),
     ],
 )
 def test_goes_in_and_does_not_come_out(text: str, secrets: list[str], kept: list[str]) -> None:
@@ -164,6 +193,11 @@ def test_goes_in_and_does_not_come_out(text: str, secrets: list[str], kept: list
         "NUM_MEMORY_TOKENS=4 TOKENIZERS_PARALLELISM=false",
         "the bearer of this",
         "sha256:0123456789abcdef0123456789abcdef",
+        "sig_key:        39:A4:1F:00:7C:55:E2:9D:10:6B\nsig_hashalgo:   sha512",
+        "signature:      01:AF:33:90:7C:55:E2:9D:10:6B:\n\t\t9D:10:6B:22\n",
+        "HADOOP_AUTH=kerberos REGISTRY_AUTH=1 X_AUTH: basic",
+        "MPI cookie: none",
+        "--no-auth --port 80",
     ],
 )
 def test_harmless_text_is_kept(text: str) -> None:
@@ -237,6 +271,13 @@ def test_argv_words_are_searched() -> None:
     assert redact_argv(["--token", "-secret-with-a-dash"]) == ("--token", REDACTED)
 
 
+@pytest.mark.parametrize("value", ["kerberos", "Basic", "munge", "true", ""])
+def test_a_way_of_authentication_is_no_secret(value: str) -> None:
+    assert redact_value("REGISTRY_AUTH", value) == value
+    assert redact_argv(["--registry-auth", value or "0", "x"]) == ("--registry-auth", value or "0", "x")
+    assert redact_value("REGISTRY_TOKEN", "kerberos") == REDACTED
+
+
 def test_bytes_that_are_not_utf8_pass() -> None:
     assert redact("eth0\udcff") == "eth0\udcff"
     assert redact_value("X_TOKEN", "\udcff") == REDACTED
@@ -279,6 +320,12 @@ def test_bytes_that_are_not_utf8_pass() -> None:
         "aA",
         "=",
         "pypi-",
+        "cookie:",
+        "cookie: a=b;",
+        "cookie: a;",
+        "x_auth: basic ",
+        "sig_key: 00:",
+        '"auth": "',
     ],
 )
 def test_time_is_linear(unit: str) -> None:
