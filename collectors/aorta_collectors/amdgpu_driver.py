@@ -10,6 +10,9 @@ from aorta.plugin import collector
 from aorta_collectors.gpu import driver_packages, rocminfo
 from aorta_collectors.gpu.driver_packages import DPKG_FORMAT, DPKG_STATE_FORMAT, FAMILIES, Package
 from aorta_collectors.gpu.kernel_module import Loaded, ModuleFile, read_file, read_loaded, same
+from aorta_collectors.kernel_files import believed
+from aorta_collectors.observations import mapping
+from aorta_collectors.observations import text as text_of
 from aorta_collectors.providers import IsolationEvidence, RocmRoots
 
 KFD_DEVICE = "/dev/kfd"
@@ -139,7 +142,7 @@ def collect(ctx: Context) -> AmdgpuDriver:
     disk = file.value
     return AmdgpuDriver(
         scope="host_kernel",
-        status=_status(ctx, loaded, device, sysfs, package),
+        status=_status(ctx, loaded, device, sysfs, package, asked=bool(asked) or _no_manager(managers)),
         package_name=package.family if package else None,
         package_version=package.version if package else None,
         package_full_name=package.full_name if package else None,
@@ -167,13 +170,11 @@ def collect(ctx: Context) -> AmdgpuDriver:
 
 
 def _release(ctx: Context) -> str | None:
-    names = ctx.observe("uname").value
-    release = names.get("release") if isinstance(names, dict) else None
-    return release if isinstance(release, str) else None
+    return text_of(mapping(ctx, "uname"), "release")
 
 
 def _there(ctx: Context, path: str, field: str) -> bool | None:
-    seen = ctx.stat(path)
+    seen = believed(ctx, ctx.stat(path))
     if seen.ok or seen.absent:
         return seen.ok
     ctx.take(seen, field)
@@ -181,15 +182,26 @@ def _there(ctx: Context, path: str, field: str) -> bool | None:
 
 
 def _status(
-    ctx: Context, loaded: Loaded, device: bool | None, sysfs: bool | None, package: Package | None
+    ctx: Context,
+    loaded: Loaded,
+    device: bool | None,
+    sysfs: bool | None,
+    package: Package | None,
+    *,
+    asked: bool,
 ) -> str | None:
+    if loaded.loaded is None:
+        ctx.take(loaded.answer, "module_loaded")
     if loaded.loaded or device or sysfs or package:
         return "present"
+    if None not in (loaded.loaded, device, sysfs) and asked:
+        return "absent"
     if loaded.loaded is None:
-        kind = ReasonKind.UNSUPPORTED if loaded.answer.absent else loaded.answer.kind
-        text = "no sysfs is mounted here" if loaded.answer.absent else loaded.answer.detail
-        ctx.note(kind or ReasonKind.FAILED, "status", text, subject="/sys/module/amdgpu")
-    return None if None in (loaded.loaded, device, sysfs) else "absent"
+        ctx.take(loaded.answer, "status")
+    else:
+        text = "not all that would show the driver could be seen"
+        ctx.note(ReasonKind.BLOCKED, "status", text, subject=KFD_CLASS if asked else "dpkg-query, rpm")
+    return None
 
 
 def _builtin(loaded: Loaded, disk: ModuleFile | None) -> bool | None:
@@ -200,14 +212,21 @@ def _builtin(loaded: Loaded, disk: ModuleFile | None) -> bool | None:
 
 def _of_loaded(ctx: Context, loaded: Loaded, answer: Answer[Any], field: str) -> Any:
     """Return a value of the loaded module; one that this driver does not declare is unsupported."""
+    if loaded.loaded is None and answer.absent:
+        answer = loaded.answer
     if answer.absent:
         kind = ReasonKind.UNSUPPORTED if loaded.loaded else ReasonKind.ABSENT
         text = f"{answer.subject} is not there" + (" (in-tree and built-in drivers)" if loaded.loaded else "")
         ctx.note(kind, field, text, subject=answer.subject)
         return None
-    if field == "parameters" and answer.ok and None in (answer.value or {}).values():
-        ctx.note(ReasonKind.DENIED, field, "some parameters cannot be read", subject=answer.subject)
+    if field == "parameters" and loaded.unread is not None:
+        text = f"some parameters cannot be read: {loaded.unread.detail}"
+        ctx.note(loaded.unread.kind or ReasonKind.FAILED, field, text, subject=loaded.unread.subject)
     return ctx.take(answer, field)
+
+
+def _no_manager(answers: list[CommandAnswer]) -> bool:
+    return all(answer.kind is ReasonKind.NO_TOOL for answer in answers)
 
 
 def _queries(dpkg_format: str) -> list[tuple[str, ...]]:

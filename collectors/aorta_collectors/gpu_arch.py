@@ -1,17 +1,19 @@
 """The GPU targets of the machine: the silicon's own, and what tools and the runtime make of them."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
-from aorta.collect import CommandAnswer, Context
+from aorta.collect import Answer, CommandAnswer, Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import Outcome, Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.gpu import evidence, rocminfo
 from aorta_collectors.gpu.gfx import Target, names_any, parse_targets, plain
+from aorta_collectors.kernel_files import NO_SYSFS
 from aorta_collectors.providers import KfdTopology, RocmRoots
+from aorta_collectors.providers.kfd_topology import CLASS
 from aorta_collectors.tools.tool_json import first_line
 
 ENUMERATOR = ("rocm_agent_enumerator",)
@@ -95,7 +97,8 @@ class GpuArch:
 def collect(ctx: Context) -> GpuArch:
     """GPU targets of the silicon, of the enumerator and of the runtime."""
     topology = ctx.need(KfdTopology)
-    device = next((path for path in (evidence.KFD_DEVICE, evidence.DXG_DEVICE) if ctx.stat(path).ok), None)
+    looks = {path: ctx.stat(path) for path in (evidence.KFD_DEVICE, evidence.DXG_DEVICE)}
+    device = next((path for path, seen in looks.items() if seen.ok), None)
     runtime_possible = bool(topology.gpus) or device is not None
     # rocminfo names the features too; where it cannot run, the enumerator's other form does.
     second = rocminfo.COMMAND if runtime_possible else NAMED
@@ -106,12 +109,9 @@ def collect(ctx: Context) -> GpuArch:
     agents = _runtime(ctx, answers[1], topology) if runtime_possible else None
     named = () if runtime_possible or not listed else tuple(parse_targets(answers[1].stdout))
     if not runtime_possible:
-        text = "there is neither /dev/kfd nor /dev/dxg, so the runtime was not asked"
-        ctx.note(ReasonKind.ABSENT, "runtime_targets", text, subject=evidence.KFD_DEVICE)
+        _note_devices(ctx, looks.values())
     masks = {name: value for name in MASKS if (value := ctx.env(name)) is not None}
-    if topology.present is False:
-        text = "there is no KFD topology: nothing tells the silicon apart from what tools print"
-        ctx.note(ReasonKind.ABSENT, "silicon_targets", text, subject="/sys/class/kfd")
+    _note_topology(ctx, topology)
     silicon = tuple(node.gfx_target for node in topology.gpus if node.gfx_target)
     runtime = None if agents is None else tuple(agent.name for agent in agents)
     return evolve(
@@ -129,6 +129,25 @@ def collect(ctx: Context) -> GpuArch:
         overrides=_overrides(ctx),
         visibility_masks=masks,
     )
+
+
+def _note_devices(ctx: Context, looks: Iterable[Answer[Any]]) -> None:
+    for refused in (seen for seen in looks if not seen.absent):
+        ctx.take(refused, "runtime_targets")
+        return
+    text = "there is neither /dev/kfd nor /dev/dxg, so the runtime was not asked"
+    ctx.note(ReasonKind.ABSENT, "runtime_targets", text, subject=evidence.KFD_DEVICE)
+
+
+def _note_topology(ctx: Context, topology: KfdTopology) -> None:
+    if topology.present is False:
+        text = "there is no KFD topology: nothing tells the silicon apart from what tools print"
+        ctx.note(ReasonKind.ABSENT, "silicon_targets", text, subject=CLASS)
+    elif topology.present is None:
+        why = topology.unread[0] if topology.unread else None
+        kind, text = (why.kind, why.detail) if why else (ReasonKind.UNSUPPORTED, NO_SYSFS)
+        for field in ("silicon_targets", "physical_count", "denied_nodes"):
+            ctx.note(kind, field, text, subject=CLASS)
 
 
 def _overrides(ctx: Context) -> dict[str, str]:
@@ -164,8 +183,10 @@ def _counts(
         ctx.note(ReasonKind.EXPECTED, "agent_count", text, subject=device)
     elif topology.present or listed is not None:
         return _counted((), "kfd" if topology.present else ENUMERATOR[0])
+    elif topology.present is None:
+        ctx.note(ReasonKind.UNSUPPORTED, "agent_count", NO_SYSFS, subject=CLASS)
     else:
-        ctx.note(ReasonKind.ABSENT, "agent_count", "this host has no KFD", subject="/sys/class/kfd")
+        ctx.note(ReasonKind.ABSENT, "agent_count", "this host has no KFD", subject=CLASS)
     return GpuArch()
 
 
@@ -188,14 +209,12 @@ def _enumerated(
         kind, text = answer.kind, plain(answer.detail)
         if answer.value is not None and answer.value.exit_code == NO_INTERPRETER:
             kind = ReasonKind.NO_TOOL
-        if (
-            topology.present is False
-            and device is None
-            and answer.value
-            and answer.value.outcome is Outcome.EXIT
-        ):
-            # The tool looks for what is positively not there; without a GPU that is no failure of it.
-            kind, text = ReasonKind.ABSENT, f"{text} (this host has no KFD)"
+        ended = answer.value is not None and answer.value.outcome is Outcome.EXIT
+        if ended and device is None and not topology.present and not topology.unread:
+            # The tool looks for what is not there to be seen; without a GPU that is no failure of it.
+            why = "this host has no KFD" if topology.present is False else NO_SYSFS
+            kind = ReasonKind.ABSENT if topology.present is False else ReasonKind.UNSUPPORTED
+            text = f"{text} ({why})"
         ctx.note(kind, field, text, subject=ENUMERATOR[0])
         return None
     listed = tuple(target.base for target in parse_targets(answer.stdout))
@@ -207,6 +226,10 @@ def _enumerated(
         return None
     if noise and not names_any(answer.stdout):
         ctx.note(ReasonKind.UNPARSED, field, f"no list of targets but {noise!r}", subject=ENUMERATOR[0])
+        return None
+    if not noise and topology.present is None and not topology.unread:
+        text = f"an empty list says nothing: {NO_SYSFS}"
+        ctx.note(ReasonKind.UNSUPPORTED, field, text, subject=ENUMERATOR[0])
         return None
     return listed
 

@@ -155,17 +155,29 @@ def _version(ctx: Context, answer: CommandAnswer, roots: RocmRoots) -> tuple[str
         filed = parsed(ctx.text(posixpath.join(prefix, "share/hip/version")), parse_version_file)
         if filed.value is not None:
             return filed.value, "share/hip/version"
+        if not filed.absent:
+            ctx.take(filed, "version")
     header = parsed(first_header(ctx, roots.include_root, ("hip/hip_version.h",)), parse_header)
     if roots.found and header.value is not None:
         return header.value, "hip_version.h"
+    if roots.found and not header.absent:
+        ctx.take(header, "version")
     return ctx.take(said, "version"), None
 
 
 def _tool(ctx: Context, roots: RocmRoots) -> str | None:
+    # What cannot be seen is passed over, as when the tool was run.
+    hidden = []
     for place in ctx.search_path(roots.bin_dirs):
         path = posixpath.join(place, "hipconfig")
-        if ctx.stat(path).ok:
-            return resolve(ctx, path).value
+        seen = ctx.stat(path)
+        if seen.ok:
+            return ctx.take(resolve(ctx, path), "tool")
+        if not seen.absent and seen.kind is not ReasonKind.DENIED:
+            hidden.append(seen)
+    if hidden:
+        ctx.take(hidden[0], "tool")
+        return None
     ctx.note(ReasonKind.NO_TOOL, "tool", "no hipconfig on PATH or under the root")
     return None
 

@@ -14,8 +14,10 @@ from aorta.plugin import collector
 from aorta_collectors.host_files import (
     Processors,
     chosen,
+    parse_boot_id,
     parse_cmdline,
     parse_cpuinfo,
+    parse_digest,
     parse_glibc,
     parse_limits,
     parse_meminfo,
@@ -23,6 +25,9 @@ from aorta_collectors.host_files import (
     parse_small_number,
     parse_status,
 )
+from aorta_collectors.kernel_files import believed
+from aorta_collectors.observations import mapping
+from aorta_collectors.observations import text as text_of
 
 T = TypeVar("T")
 KIB = 1024
@@ -189,25 +194,24 @@ def collect(ctx: Context) -> Host:
         kernel_command_line=_command_line(ctx, line),
         iommu=_iommu(ctx, line),
         ulimits=_ulimits(ctx),
-        boot_id=ctx.read("/proc/sys/kernel/random/boot_id", "boot_id"),
+        boot_id=_parsed(ctx, "/proc/sys/kernel/random/boot_id", parse_boot_id, "boot_id"),
         machine_digest=_machine_digest(ctx),
     )
 
 
 def _machine_digest(ctx: Context) -> str | None:
     answer = ctx.observe("machine_digest")
-    digest = answer.value if isinstance(answer.value, str) else None
-    if digest is None:
-        why = answer if answer.kind else Answer(kind=ReasonKind.ABSENT, detail="/etc/machine-id has no id")
-        ctx.take(why, "machine_digest")
-    return digest
+    if answer.ok and answer.value is None:
+        ctx.note(ReasonKind.ABSENT, "machine_digest", "/etc/machine-id has no id")
+        return None
+    return ctx.take(parsed(answer, parse_digest), "machine_digest")
 
 
 def _parsed(
     ctx: Context, path: str, parse: Callable[[str], T], *fields: str, limit: int = 1 << 20
 ) -> T | None:
     """Read and parse a file; what is missing is noted against each of ``fields``."""
-    answer = parsed(ctx.text(path, limit), parse)
+    answer = parsed(believed(ctx, ctx.text(path, limit)), parse)
     for field in fields:
         ctx.take(answer, field)
     return answer.value
@@ -238,12 +242,10 @@ def _table(
 
 
 def _uname(ctx: Context) -> dict[str, str | None]:
-    answer = ctx.observe("uname")
-    told = answer.value if isinstance(answer.value, dict) else {}
+    answer = mapping(ctx, "uname")
     found: dict[str, str | None] = {}
     for field, key in (("kernel_release", "release"), ("kernel_version", "version"), ("machine", "machine")):
-        value = told.get(key)
-        found[field] = value if isinstance(value, str) and value else None
+        found[field] = text_of(answer, key)
         if found[field] is None:
             _unobserved(ctx, answer, field, f"uname tells no {key}")
     return found
@@ -283,7 +285,7 @@ def _distribution(ctx: Context) -> Distribution:
 
 def _cpu(ctx: Context, allowed: str | None) -> Cpu:
     fields = ("model", "sockets", "cores", "logical")
-    answer = parsed(ctx.text("/proc/cpuinfo", CPUINFO_LIMIT), parse_cpuinfo)
+    answer = parsed(believed(ctx, ctx.text("/proc/cpuinfo", CPUINFO_LIMIT)), parse_cpuinfo)
     if answer.value is None:
         for field in fields:
             ctx.take(answer, f"cpu.{field}")
@@ -304,7 +306,7 @@ def _cpu(ctx: Context, allowed: str | None) -> Cpu:
 
 def _governors(ctx: Context) -> tuple[str, ...] | None:
     base = "/sys/devices/system/cpu/cpufreq"
-    entries = ctx.take(ctx.scan(base), "cpu.governors")
+    entries = ctx.take(believed(ctx, ctx.scan(base)), "cpu.governors")
     if entries is None:
         return None
     policies = [entry.name for entry in entries if re.fullmatch(r"policy[0-9]{1,5}", entry.name)]
@@ -327,7 +329,7 @@ def _governors(ctx: Context) -> tuple[str, ...] | None:
 def _numa(ctx: Context, allowed: str | None) -> Numa:
     base = "/sys/devices/system/node"
     balancing = _parsed(ctx, "/proc/sys/kernel/numa_balancing", parse_small_number, "numa.balancing")
-    answer = ctx.scan(base)
+    answer = believed(ctx, ctx.scan(base))
     entries = ctx.take(answer, "numa.nodes")
     ctx.take(answer, "numa.node_count")
     numbers = sorted(
@@ -378,7 +380,7 @@ def _without_identity(word: str) -> str:
 
 def _iommu(ctx: Context, words: list[str] | None) -> Iommu:
     parameters = None if words is None else tuple(redact(word) for word in words if "iommu" in word.lower())
-    groups = ctx.take(ctx.scan("/sys/kernel/iommu_groups"), "iommu.groups")
+    groups = ctx.take(believed(ctx, ctx.scan("/sys/kernel/iommu_groups")), "iommu.groups")
     return Iommu(parameters=parameters, groups=None if groups is None else len(groups))
 
 

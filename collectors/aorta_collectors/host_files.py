@@ -87,6 +87,21 @@ def parse_glibc(text: Any) -> str:
     return match[1]
 
 
+def parse_boot_id(text: str) -> str:
+    """Return the UUID of this boot. Raises ValueError."""
+    match = re.fullmatch(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", text.strip())
+    if match is None:
+        raise ValueError(f"{text.strip()[:60]!a} is no id of a boot")
+    return match[0]
+
+
+def parse_digest(told: Any) -> str:
+    """Return a digest of 16 hexadecimal digits. Raises ValueError."""
+    if not isinstance(told, str) or not re.fullmatch(r"[0-9a-f]{16}", told):
+        raise ValueError("not 16 hexadecimal digits")
+    return told
+
+
 def chosen(text: str) -> str:
     """Return the word in brackets of ``always [madvise] never``. Raises ValueError."""
     match = re.search(r"\[([a-z+_]{1,40})\]", text)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated
 
-from aorta.collect import Answer, Context
+from aorta.collect import Answer, Context, Module
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
@@ -122,9 +122,9 @@ def collect(ctx: Context) -> Rccl:
     """RCCL version, library digest and network plugin."""
     roots = ctx.need(RocmRoots)
     code, version, header = _header(ctx, roots)
-    picked = pick(ctx, roots.lib_dirs, NAME)
+    picked = roots.unseen or pick(ctx, roots.lib_dirs, NAME)
     library = ctx.take(picked, "lib_path")
-    plugin = find_plugin(ctx, roots.lib_dirs)
+    plugin = find_plugin(ctx, roots.lib_dirs, roots.unseen)
     if plugin.trouble is not None:
         ctx.take(plugin.trouble, "net_plugin_mode")
     return Rccl(
@@ -145,8 +145,8 @@ def collect(ctx: Context) -> Rccl:
 
 def _header(ctx: Context, roots: RocmRoots) -> tuple[int | None, str | None, str | None]:
     """Return code, words and path of the first header that tells the version; old ones only include it."""
-    seen: Answer[dict[str, str]] | None = None
-    for name in HEADERS:
+    seen: Answer[dict[str, str]] | None = roots.unseen
+    for name in () if roots.unseen else HEADERS:
         answer = first_header(ctx, roots.include_root, (name,))
         if answer.absent:
             continue
@@ -178,7 +178,7 @@ def _note_header(ctx: Context, roots: RocmRoots, seen: Answer[dict[str, str]] | 
 
 def _beside(ctx: Context, roots: RocmRoots, name: str, field: str) -> str | None:
     """Return the digest of a plugin file beside the library; that there is none is no news."""
-    found = pick(ctx, roots.lib_dirs, name)
+    found = roots.unseen or pick(ctx, roots.lib_dirs, name)
     if found.absent:
         return None
     return ctx.take(ctx.digest(found.value) if found.value else found, field)
@@ -206,27 +206,29 @@ def _builtin_anp(ctx: Context, plugin: NetPlugin) -> BuiltInAnp | None:
 
 def _others(ctx: Context, library: str | None) -> tuple[RcclCopy, ...] | None:
     """Return the other copies, each real path once, in the loader's order; None where some were hidden."""
-    hidden, copies = False, []
+    copies = []
     known = {library}
-    for origin, place in _origins(ctx):
+    torch, configured = ctx.module("torch"), configured_dirs(ctx)
+    troubles = [each for each in (torch, configured.trouble) if each is not None and not each.ok]
+    for origin, place in _origins(ctx, torch.value, configured.places):
         found = pick(ctx, (place,), NAME)
         if found.kind is ReasonKind.DENIED and origin == "ld.so.conf":
             continue  # the loader of this user may not look there either
-        hidden = hidden or not (found.ok or found.absent)
         if found.value is not None and found.value not in known:
             known.add(found.value)
             copies.append(RcclCopy(path=found.value, origin=origin))
-        elif not found.absent:
-            ctx.take(found, "other_libraries")
-    return tuple(copies) if copies or not hidden else None
+        elif not (found.ok or found.absent):
+            troubles.append(found)
+    for trouble in troubles:
+        ctx.take(trouble, "other_libraries")
+    return tuple(copies) if copies or not troubles else None
 
 
-def _origins(ctx: Context) -> Iterator[tuple[str, str]]:
+def _origins(ctx: Context, torch: Module | None, configured: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Yield the directories that a loader looks in, each with what leads it there."""
     for place in search_path(ctx):
         yield "LD_LIBRARY_PATH", place
-    torch = ctx.module("torch").value
     for package in torch.locations[:1] if torch else ():
         yield "torch", posixpath.join(package, "lib")
-    for place in configured_dirs(ctx):
+    for place in configured:
         yield "ld.so.conf", place

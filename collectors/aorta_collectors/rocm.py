@@ -2,14 +2,15 @@
 
 import posixpath
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from aorta.collect import Answer, Context, parsed
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors.providers.rocm_roots import RocmRoots
+from aorta_collectors.kernel_files import believed
+from aorta_collectors.providers.rocm_roots import NONE, RocmRoots, RocmStack
 from aorta_collectors.tree.headers import first_header
 from aorta_collectors.tree.headers import version as header_version
 from aorta_collectors.tree.layout import version_of
@@ -21,11 +22,11 @@ from aorta_collectors.tree.versions import (
     split_build,
 )
 
+T = TypeVar("T")
+
 HEADERS = ("rocm-core/rocm_version.h", "rocm/rocm_version.h", "rocm_version.h")
 PIP_NAMES = ("rocm", "rocm-sdk-core")
 DRIVER = "/sys/module/amdgpu"
-#: Troubles of the search that hide nothing: what they tell of is known not to be ROCm.
-SEEN_THROUGH = (ReasonKind.EXPECTED, ReasonKind.UNPARSED, ReasonKind.ABSENT)
 
 
 @frozen
@@ -79,7 +80,10 @@ class Rocm:
             provenance=(Provenance.HOST_KERNEL,),
         ),
     ] = None
-    root: Annotated[str | None, Fact("ROCm root, links not resolved; /opt/rocm when none was found.")] = None
+    root: Annotated[
+        str | None,
+        Fact("ROCm root, links not resolved; /opt/rocm where there is none, null where none could be seen."),
+    ] = None
     root_resolved: Annotated[str | None, Fact("Real path of the root.")] = None
     lib_root: Annotated[str | None, Fact("Root of the math libraries.")] = None
     include_root: Annotated[str | None, Fact("Root of the headers.")] = None
@@ -91,12 +95,14 @@ class Rocm:
         str | None,
         Fact(
             "ROCM_PATH, ROCM_HOME, opt_rocm, import:_rocm_sdk_core, pip:rocm-sdk-core, tool:NAME (the tree"
-            " behind a tool on PATH), distribution, opt_rocm_versioned (the only /opt/rocm-*) or none.",
+            " behind a tool on PATH), distribution, opt_rocm_versioned (the only /opt/rocm-*), none or"
+            " unknown (none was found, and not all could be seen).",
             always=True,
         ),
     ] = None
     layout: Annotated[
-        str | None, Fact("classic, native (TheRock packages), wheel, distribution or none.", always=True)
+        str | None,
+        Fact("classic, native (TheRock packages), wheel, distribution, none or unknown.", always=True),
     ] = None
     opt_rocm_target: Annotated[
         str | None, Fact("Where a link at /opt/rocm leads, though nothing be there.")
@@ -105,7 +111,8 @@ class Rocm:
         tuple[str, ...] | None, Fact("Real paths of the ROCm trees that are not the root.")
     ] = None
     candidates: Annotated[
-        tuple[RocmCandidate, ...] | None, Fact("Every ROCm stack that was found, the chosen one first.")
+        tuple[RocmCandidate, ...] | None,
+        Fact("Every ROCm stack that was found, the chosen one first; empty: positively none."),
     ] = None
     version_metadata: Annotated[
         tuple[str, ...] | None,
@@ -138,11 +145,13 @@ def collect(ctx: Context) -> Rocm:
     roots = ctx.need(RocmRoots)
     for trouble in roots.troubles:
         ctx.note(trouble.kind, "root", trouble.text, subject=trouble.path)
+    if roots.unseen is not None:
+        ctx.take(roots.unseen, "lib_root")
+        ctx.take(roots.unseen, "include_root")
     version = _version(ctx, roots)
     dev = _version_dev(ctx, roots)
     release, build = split_build(version.text) if version else (None, None)
     dev_release, dev_build = split_build(dev) if dev else (None, None)
-    others = [stack for stack in roots.candidates if stack.root not in (None, roots.root, roots.resolved)]
     return Rocm(
         version=version.text if version else None,
         version_source=version.source if version else None,
@@ -151,20 +160,35 @@ def collect(ctx: Context) -> Rocm:
         version_build=build or (dev_build if release == dev_release else None),
         version_dev=dev,
         kmd_version=_kmd_version(ctx),
-        root=roots.root,
+        root=None if roots.unseen else roots.root,
         root_resolved=roots.resolved,
-        lib_root=roots.lib_root,
-        include_root=roots.include_root,
+        lib_root=None if roots.unseen else roots.lib_root,
+        include_root=None if roots.unseen else roots.include_root,
         lib_roots=roots.lib_roots if roots.found else None,
         root_source=roots.root_source,
         layout=roots.layout,
         opt_rocm_target=roots.opt_rocm_target,
-        other_roots=tuple(sorted(stack.root for stack in others if stack.root and stack.via != "torch")),
-        candidates=tuple(
-            RocmCandidate(root=stack.root, version=stack.version, via=stack.via) for stack in roots.candidates
-        ),
+        other_roots=_all(ctx, roots, "other_roots", _other_roots(roots)),
+        candidates=_all(ctx, roots, "candidates", tuple(map(_candidate, roots.candidates))),
         version_metadata=version.metadata if version else None,
     )
+
+
+def _candidate(stack: RocmStack) -> RocmCandidate:
+    return RocmCandidate(root=stack.root, version=stack.version, via=stack.via)
+
+
+def _other_roots(roots: RocmRoots) -> tuple[str, ...]:
+    chosen = (None, roots.root, roots.resolved)
+    others = [stack.root for stack in roots.candidates if stack.root not in chosen and stack.via != "torch"]
+    return tuple(sorted(root for root in others if root))
+
+
+def _all(ctx: Context, roots: RocmRoots, field: str, found: tuple[T, ...]) -> tuple[T, ...] | None:
+    """Return what was found, None where that is nothing because not all could be seen."""
+    if roots.hidden is not None:
+        ctx.take(roots.hidden, field)
+    return None if roots.hidden is not None and not found else found
 
 
 def _version(ctx: Context, roots: RocmRoots) -> Version | None:
@@ -178,14 +202,14 @@ def _version(ctx: Context, roots: RocmRoots) -> Version | None:
             blind = blind or answer.kind is not ReasonKind.UNPARSED
             if answer.kind is ReasonKind.TIMED_OUT:
                 break
-    unseen = [trouble for trouble in roots.troubles if not roots.found]
-    hidden = [trouble for trouble in unseen if trouble.kind not in SEEN_THROUGH]
-    borrowed = None if blind or hidden or roots.layout == "distribution" else _borrowed(ctx)
+    unseen = roots.unseen
+    borrowed = None if blind or unseen or roots.layout == "distribution" else _borrowed(ctx)
     if borrowed is None and not blind:
         plain = ReasonKind.UNSUPPORTED if roots.layout == "distribution" else ReasonKind.ABSENT
-        kind = (hidden or unseen)[0].kind if unseen else plain
-        ctx.note(kind, "version", f"{_silence(roots)}", subject=roots.root)
-    elif borrowed is not None and roots.layout not in ("wheel", "none"):
+        kinds = [trouble.kind for trouble in roots.troubles if not roots.found]
+        kind = unseen.kind if unseen else kinds[0] if kinds else plain
+        ctx.note(kind or plain, "version", _silence(roots), subject=unseen.subject if unseen else roots.root)
+    elif borrowed is not None and roots.layout not in ("wheel", NONE):
         told = f"{_silence(roots)}; the version is what {borrowed.source} says"
         ctx.note(ReasonKind.ABSENT, "version", told, subject=roots.root)
     return borrowed
@@ -194,6 +218,8 @@ def _version(ctx: Context, roots: RocmRoots) -> Version | None:
 def _silence(roots: RocmRoots) -> str:
     if roots.layout == "distribution":
         return "ROCm comes in the distribution's own packages, which carry no ROCm release"
+    if roots.unseen is not None:
+        return f"no ROCm was found, and not all could be seen: {roots.unseen.detail}"
     return f"{roots.root} carries no version" if roots.found else "no ROCm was found"
 
 
@@ -238,6 +264,8 @@ def _borrowed(ctx: Context) -> Version | None:
 
 def _version_dev(ctx: Context, roots: RocmRoots) -> str | None:
     """Return the text of version-dev; that packaging leaves it out is no failure."""
+    if roots.unseen is not None:
+        return ctx.take(roots.unseen, "version_dev")
     marker = version_of(ctx, roots.prefixes, "version-dev")
     if marker.absent:
         manifest = read_manifest(ctx, roots.prefixes).value
@@ -252,7 +280,7 @@ def _kmd_version(ctx: Context) -> str | None:
         told = "the loaded amdgpu declares no version, as a module of the kernel's own tree"
         ctx.note(ReasonKind.UNSUPPORTED, "kmd_version", told, subject=DRIVER)
         return None
-    text = ctx.take(seen, "kmd_version")
+    text = ctx.take(believed(ctx, seen), "kmd_version")
     if text is not None and not text.strip():
         ctx.note(ReasonKind.UNPARSED, "kmd_version", "the file is blank", subject=seen.subject)
     return (text or "").strip() or None

@@ -7,6 +7,7 @@ from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
+from aorta_collectors.observations import mapping
 from aorta_collectors.providers import RocmRoots
 from aorta_collectors.tools import sudo
 from aorta_collectors.tools.tool_json import decode, first_line
@@ -39,8 +40,7 @@ def collect(ctx: Context) -> dict[str, Any] | None:
     if tool is None:
         ctx.note(ReasonKind.NO_TOOL, "", "rdhc is not installed", subject="rdhc")
         return None
-    user = ctx.observe("user").value
-    root = isinstance(user, dict) and user.get("root") is True
+    root = (mapping(ctx, "user").value or {}).get("root") is True
     answer = ctx.command((tool, *ARGUMENTS), timeout=TIMEOUT_S, sudo=not (root and ctx.request.sudo))
     done = answer.value
     if done is None or answer.kind is ReasonKind.NOT_REQUESTED:

@@ -57,7 +57,8 @@ class TheRock:
 )
 def collect(ctx: Context) -> TheRock:
     """TheRock build manifest: versions, commits and pins."""
-    answer = read_manifest(ctx, ctx.need(RocmRoots).prefixes)
+    roots = ctx.need(RocmRoots)
+    answer = roots.unseen or read_manifest(ctx, roots.prefixes)
     manifest = ctx.take(answer, "")
     if manifest is None:
         status = _status(answer)
@@ -82,7 +83,7 @@ def collect(ctx: Context) -> TheRock:
 def _status(answer: Answer[Manifest]) -> ManifestStatus:
     if answer.absent:
         return ManifestStatus.ABSENT
-    seen = answer.kind in (ReasonKind.UNPARSED, ReasonKind.FAILED)
+    seen = answer.kind in (ReasonKind.UNPARSED, ReasonKind.EXPECTED)
     return ManifestStatus.INVALID if seen else ManifestStatus.UNKNOWN
 
 

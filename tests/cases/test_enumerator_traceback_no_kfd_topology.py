@@ -14,7 +14,7 @@ TRACEBACK = (
 
 
 def test_the_last_line_only():
-    host = FakeHost(commands={"rocm_agent_enumerator": {"exit": 1, "stderr": TRACEBACK}})
+    host = FakeHost(commands={"rocm_agent_enumerator": {"exit": 1, "stderr": TRACEBACK}}, dirs=["/sys/class"])
     result = collect(host, "gpu_arch")
     for field in ("agent_count", "gfx_targets", "agent_arch_counts", "enumerator_targets"):
         assert result.value[field] is None
@@ -25,3 +25,10 @@ def test_the_last_line_only():
     assert "Traceback" not in reason.detail
     assert "line 257" not in reason.detail
     assert "no KFD" in reason.detail
+
+
+def test_without_sysfs_the_absence_of_kfd_is_not_claimed():
+    host = FakeHost(commands={"rocm_agent_enumerator": {"exit": 1, "stderr": TRACEBACK}})
+    (reason,) = [each for each in collect(host, "gpu_arch").reasons if each.field == "enumerator_targets"]
+    assert reason.kind == "unsupported"
+    assert "no sysfs is mounted here" in reason.detail

@@ -110,12 +110,29 @@ def test_empty_host_claims_neither_presence_nor_absence():
     value = result.value
     assert (value["status"], value["module_loaded"]) == (None, None)
     assert value["scope"] == "host_kernel"
-    assert (value["kfd_device_present"], value["kfd_sysfs_present"]) == (False, False)
+    assert (value["kfd_device_present"], value["kfd_sysfs_present"]) == (False, None)
+    for field in ("kfd_sysfs_present", "module_loaded", "loaded_version", "parameters"):
+        assert result.kinds(field) == ["unsupported"]
     assert value["package_name"] is None
     assert result.kinds("status") == ["unsupported"]
     assert result.kinds("package_name") == ["no_tool"]
     assert result.kinds("module_version") == ["no_tool"]
     assert not any(reason.partial for reason in result.reasons)
+
+
+def test_packages_that_could_not_be_asked_are_not_absent():
+    broken = {"exit": 2, "stderr": "error: cannot open Packages database\n"}
+    commands = {(*RPM, glob): broken for glob in (DKMS, KMOD)}
+    result = driver(dirs=["/sys/class"], commands=commands)
+    assert (result.value["status"], result.kinds("status")) == (None, ["blocked"])
+    assert driver(dirs=["/sys/class"]).value["status"] == "absent"
+
+
+def test_parameters_that_break_are_not_refused():
+    files = {"/sys/module/amdgpu/parameters/a": errno.EIO, "/sys/module/amdgpu/parameters/b": "1\n"}
+    result = driver(files=files)
+    assert result.value["parameters"] == {"a": None, "b": "1"}
+    assert result.kinds("parameters") == ["failed"]
 
 
 def test_a_file_on_disk_is_no_driver():

@@ -50,9 +50,27 @@ def test_empty_host():
     assert result.value["agent_count"] is None
     assert result.value["gfx_targets"] is None
     assert not any(reason.partial for reason in result.reasons)
-    assert result.kinds("agent_count") == ["absent"]
+    assert result.kinds("agent_count") == ["unsupported"]
     assert result.kinds("enumerator_targets") == ["no_tool"]
+    assert (result.value["denied_nodes"], result.kinds("denied_nodes")) == (None, ["unsupported"])
+
+
+def test_sysfs_without_kfd():
+    result = arch(dirs=["/sys/class"])
+    assert result.kinds("agent_count") == ["absent"]
     assert result.value["denied_nodes"] == 0
+
+
+def test_an_empty_list_is_no_count_where_nothing_can_be_seen():
+    empty = {"rocm_agent_enumerator": ""}
+    assert arch(commands=empty, dirs=["/sys/class"]).value["agent_count"] == 0
+    result = arch(commands=empty)
+    assert (result.value["agent_count"], result.value["enumerator_targets"]) == (None, None)
+    assert result.kinds("agent_count") == result.kinds("enumerator_targets") == ["unsupported"]
+
+
+def test_a_refused_device_directory_is_no_absent_device():
+    assert arch(files={"/dev": errno.EACCES}).kinds("runtime_targets") == ["denied"]
 
 
 def test_driver_without_gpu():

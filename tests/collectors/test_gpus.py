@@ -150,13 +150,29 @@ def test_other_evidence_contradicts_the_absence(host, word):
         {"files": device(vendor="0x1dd8")},
         {"files": device(device_class="0x040300")},
         {"files": device(device_class="0x030000"), "links": {f"{PCI}/0000:1b:00.0/driver": "x/radeon"}},
-        {"files": {f"{PCI}/0000:1b:00.0/class": "odd\n"}},
         {"files": {f"{PCI}/0000:1b:00.0/class": "0x120000\n"}},
     ],
 )
 def test_what_is_no_evidence(host):
     result = gpus(**host)
     assert (result.value, result.reasons) == ([], ())
+
+
+@pytest.mark.parametrize(
+    ("files", "kind"),
+    [
+        ({f"{PCI}/0000:1b:00.0/class": "odd\n"}, "unparsed"),
+        ({f"{PCI}/0000:1b:00.0/class": errno.EIO}, "failed"),
+        ({**device(), f"{PCI}/0000:1b:00.0/vendor": errno.EACCES}, "denied"),
+        ({"/sys/class/drm": errno.EIO}, "failed"),
+        ({"/sys/class/x": "", "/dev": errno.EACCES}, "denied"),
+        ({"/sys/class/drm/card0/device/vendor": errno.EACCES}, "denied"),
+    ],
+)
+def test_a_device_that_cannot_be_told_is_not_none(files, kind):
+    result = gpus(files=files)
+    assert (result.value, result.kinds()) == (None, [kind])
+    assert result.coverage["gpu"] is Coverage.UNKNOWN
 
 
 @pytest.mark.parametrize(("error", "kind"), [(errno.EACCES, "denied"), (errno.EIO, "failed")])
@@ -414,3 +430,14 @@ def test_old_kernel_node_files_only():
     result = gpus(files=files)
     assert result.value[0]["gfx_target"] is None
     assert result.kinds("gfx_target") == ["unsupported"]
+
+
+def test_the_reason_names_the_file_that_is_missing():
+    host = {"files": kfd(CPU, MI300X)}
+    place = f"{PCI}/{gpus(**host).value[0]['pci_device']}"
+    whole = gpus(**host)
+    assert "directory in sysfs (VBIOS, VRAM" in next(each for each in whole.reasons if not each.field).detail
+    host["files"] |= {f"{place}/vbios_version": errno.EACCES, f"{place}/revision": "0x00"}
+    told = {reason.field: reason.detail for reason in gpus(**host).reasons}
+    assert told["vram_bytes"].startswith("1 of 1 GPUs: mem_info_vram_total is not there: /sys/")
+    assert told["vbios_version"].startswith("1 of 1 GPUs: vbios_version cannot be read: /sys/")

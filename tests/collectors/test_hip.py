@@ -212,3 +212,17 @@ def test_version_sources_need_all_numbers():
         parse_header({"HIP_VERSION_MAJOR": "7"})
     with pytest.raises(ValueError):
         parse_version_file("HIP_VERSION_MAJOR=x\nHIP_VERSION_MINOR=2\nHIP_VERSION_PATCH=1\n")
+
+
+def test_a_place_of_path_that_cannot_be_seen():
+    result = hip(files={"/a": errno.EIO}, env={"PATH": "/a:/b"})
+    assert (result.value["tool"], result.kinds("tool")) == (None, ["failed"])
+    result = hip(files={"/a": errno.EIO, "/b/hipconfig": "x"}, env={"PATH": "/a:/b"})
+    assert result.value["tool"] == "/b/hipconfig"
+    assert hip(files={"/a": errno.EACCES}, env={"PATH": "/a:/b"}).kinds("tool") == ["no_tool"]
+
+
+@pytest.mark.parametrize("place", ["share/hip/version", "include/hip/hip_version.h"])
+def test_a_version_file_that_cannot_be_read_is_told(place):
+    result = hip(files={"/opt/rocm/lib/x": "", f"/opt/rocm/{place}": errno.EIO})
+    assert (result.value["version"], result.kinds("version")) == (None, ["failed", "no_tool"])

@@ -401,3 +401,26 @@ def test_the_digest_of_this_machine_is_not_its_id():
     digest = observe.machine_digest()
     assert re.fullmatch("[0-9a-f]{16}", digest)
     assert digest not in number
+
+
+@pytest.mark.parametrize("said", ["text", [1], 7, {"release": 1, "version": [], "machine": {}}])
+def test_observations_of_another_form_are_told(said):
+    observed = {"uname": said, "glibc": [said], "ulimits": said, "machine_digest": said}
+    result = collect(FakeHost(observed=observed), "host")
+    assert (
+        result.value["kernel_release"],
+        result.value["glibc_version"],
+        result.value["machine_digest"],
+    ) == (
+        None,
+        None,
+        None,
+    )
+    assert result.record.status != "failed"
+    assert result.kinds("kernel_release") == ["unsupported" if isinstance(said, dict) else "unparsed"]
+    assert result.kinds("glibc_version") == result.kinds("machine_digest") == ["unparsed"]
+
+
+def test_a_boot_id_is_a_uuid():
+    result = collect(FakeHost({"/proc/sys/kernel/random/boot_id": "garbage"}), "host")
+    assert (result.value["boot_id"], result.kinds("boot_id")) == (None, ["unparsed"])

@@ -250,11 +250,31 @@ def test_a_list_of_plugins_takes_the_first_that_is_there():
     assert value["plugin_path"] == "/opt/p/b.so"
 
 
-@pytest.mark.parametrize("value", ["librccl-net.so", "/nowhere/net.so", "./x.so"])
-def test_a_named_plugin_that_is_nowhere(value):
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [("librccl-net.so", "expected"), ("/nowhere/net.so", "expected"), ("./x.so", "blocked")],
+)
+def test_a_named_plugin_that_is_nowhere(value, kind):
     result = rccl(env={"NCCL_NET_PLUGIN": value})
     assert (result.value["net_plugin_mode"], result.value["plugin_path"]) == ("unknown", None)
-    assert result.kinds("net_plugin_mode") == ["expected"]
+    assert result.kinds("net_plugin_mode") == [kind]
+
+
+@pytest.mark.parametrize("env", [{}, {"NCCL_NET_PLUGIN": "anp"}])
+def test_where_rocm_cannot_be_seen_nothing_of_it_is_absent(env):
+    result = collect(FakeHost({"/opt": errno.EIO}, env=env), "rccl")
+    assert result.value["net_plugin_mode"] == "unknown"
+    for field in ("version", "lib_path", "lib_hash", "net_plugin_mode", "anp_lib_hash"):
+        assert result.kinds(field) == ["failed"]
+    said_none = collect(FakeHost({"/opt": errno.EIO}, env={"NCCL_NET_PLUGIN": "none"}), "rccl")
+    assert said_none.value["net_plugin_mode"] == "internal"
+
+
+@pytest.mark.parametrize("place", ["/etc/ld.so.conf", "/etc/ld.so.conf.d"])
+def test_a_loader_whose_settings_cannot_be_seen(place):
+    result = rccl({place: errno.EIO})
+    assert (result.value["net_plugin_mode"], result.value["other_libraries"]) == ("unknown", None)
+    assert result.kinds("net_plugin_mode") == result.kinds("other_libraries") == ["failed"]
 
 
 def test_a_directory_is_no_plugin():

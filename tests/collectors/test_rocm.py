@@ -204,13 +204,33 @@ def test_denied_everywhere_is_seen_as_denied():
         files={"/opt": errno.EACCES, "/sys/module/amdgpu": errno.EACCES}, distributions={"rocm": "7.1.0"}
     )
     value = result.value
-    assert (value["version"], value["root_source"]) == (None, "none")
+    assert (value["version"], value["root_source"], value["layout"]) == (None, "unknown", "unknown")
+    assert [value[field] for field in ("root", "lib_root", "include_root", "other_roots", "candidates")] == [
+        None
+    ] * 5
     assert {(reason.kind.value, reason.field) for reason in result.reasons} >= {
         ("denied", "root"),
         ("denied", "version"),
+        ("denied", "version_dev"),
+        ("denied", "candidates"),
+        ("denied", "other_roots"),
         ("denied", "kmd_version"),
     }
     assert result.coverage["rocm"] is Coverage.UNKNOWN
+
+
+def test_a_place_that_cannot_be_seen_leaves_no_claim_of_completeness():
+    files = {"/x/.info/version": "7.1.0\n", "/x/lib/a": "", "/opt": errno.EIO}
+    result = rocm(files=files, env={"ROCM_PATH": "/x"})
+    assert result.value["version"] == "7.1.0"
+    assert [stack["root"] for stack in result.value["candidates"]] == ["/x"]
+    assert result.value["other_roots"] is None
+    assert result.kinds("other_roots") == result.kinds("candidates") == ["failed"]
+
+
+def test_without_sysfs_the_driver_is_not_absent():
+    assert told(rocm(), "kmd_version") == [("unsupported", "kmd_version")]
+    assert told(rocm(dirs=["/sys/class"]), "kmd_version") == [("absent", "kmd_version")]
 
 
 def test_in_tree_driver_declares_no_version():

@@ -114,10 +114,23 @@ def test_what_is_no_manifest_is_invalid(content):
 def test_a_dangling_link_is_invalid():
     result = therock(None, links={PLACE: "gone.json"})
     assert result.value["status"] == "invalid"
-    assert result.kinds() == ["failed"]
+    assert result.kinds() == ["expected"]
 
 
-@pytest.mark.parametrize(("number", "kind"), [(errno.EACCES, "denied"), (errno.ETIMEDOUT, "timed_out")])
+@pytest.mark.parametrize(
+    "files",
+    [{"/opt": errno.EACCES, "/usr/lib": errno.EACCES}, {"/opt": errno.EIO}, {"/opt/rocm/core": errno.EIO}],
+)
+def test_where_rocm_cannot_be_seen_no_manifest_is_absent(files):
+    result = collect(FakeHost({"/opt/rocm/lib/x": "", **files} if "/opt" not in files else files), "therock")
+    assert result.value["status"] == "unknown"
+    assert set(result.kinds()) <= {"denied", "failed"}
+    assert result.kinds()
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(errno.EACCES, "denied"), (errno.ETIMEDOUT, "timed_out"), (errno.EIO, "failed")]
+)
 def test_what_was_not_seen_is_unknown(number, kind):
     result = therock(number)
     assert result.value["status"] == "unknown"

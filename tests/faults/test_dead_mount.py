@@ -30,7 +30,7 @@ CASES = {
     "rocm_path": (UNDER_THE_ROOT, lambda dead, **_: {"ROCM_PATH": f"{dead}/rocm"}),
     "rocm_link": (UNDER_THE_ROOT, lambda link, **_: {"ROCM_PATH": link}),
     "ld_library_path": ({"rccl"}, lambda dead, **_: {LATE_LIBRARIES: f"{dead}/lib:/usr/lib"}),
-    "path": (set(), lambda dead, path, **_: {"PATH": f"{dead}/bin:{path}"}),
+    "path": ({"rocm"}, lambda dead, path, **_: {"PATH": f"{dead}/bin:{path}"}),
     "all_three": (
         UNDER_THE_ROOT,
         lambda dead, path, **_: {

@@ -25,8 +25,20 @@ def test_nodes_are_ordered_by_number_not_as_text():
 
 
 def test_no_kfd():
-    seen = topology()
+    seen = topology(dirs=["/sys/class"])
     assert (seen.present, seen.nodes, seen.unread) == (False, (), ())
+
+
+def test_no_sysfs():
+    for dirs in ((), ("/sys",)):
+        seen = topology(dirs=dirs)
+        assert (seen.present, seen.nodes, seen.unread) == (None, (), ())
+
+
+@pytest.mark.parametrize("text", ["", "garbage\n"])
+def test_properties_without_any_property_hide_no_gpu(text):
+    seen = topology(files={**kfd(CPU), f"{NODES}/1/properties": text, f"{NODES}/1/gpu_id": "0\n"})
+    assert [(node.number, node.kind) for node in seen.broken] == [(1, ReasonKind.UNPARSED)]
 
 
 def test_a_device_cgroup_refuses_some_nodes():

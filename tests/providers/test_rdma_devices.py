@@ -1,5 +1,7 @@
 import errno
 
+import pytest
+
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.testing import FakeHost, provide
 from aorta_collectors.providers import RdmaDevices
@@ -14,11 +16,18 @@ def test_names_are_sorted():
 
 
 def test_no_subsystem_and_no_device_are_both_absent():
-    none = provide(FakeHost(), RdmaDevices)
+    none = provide(FakeHost(dirs=["/sys/kernel"]), RdmaDevices)
     assert (none.typed.names, none.typed.kind) == ((), ReasonKind.ABSENT)
     empty = provide(FakeHost(dirs=["/sys/class/infiniband"]), RdmaDevices)
     assert (empty.typed.names, empty.typed.kind) == ((), None)
     assert none.coverage["rdma"] is empty.coverage["rdma"] is Coverage.ABSENT
+
+
+@pytest.mark.parametrize("dirs", [(), ("/sys",)])
+def test_without_sysfs_nothing_is_absent(dirs):
+    result = provide(FakeHost(dirs=dirs), RdmaDevices)
+    assert result.coverage["rdma"] is Coverage.UNKNOWN
+    assert (result.typed.kind, result.typed.detail) == (ReasonKind.UNSUPPORTED, "no sysfs is mounted here")
 
 
 def test_a_refused_listing_is_unknown():

@@ -143,9 +143,80 @@ def test_w31_the_environment_asked_about_decides():
 
 def test_unreadable_opt_rocm_is_unknown_not_absent():
     got = find(files={"/opt/rocm": errno.EACCES})
-    assert got.typed.root_source == "none"
+    assert (got.typed.root_source, got.typed.layout, got.typed.found) == ("unknown", "unknown", False)
+    assert got.typed.unseen.kind is ReasonKind.DENIED
     assert got.typed.troubles[0].kind is ReasonKind.DENIED
     assert got.coverage["rocm"] is Coverage.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        {"files": {"/a": errno.EIO}, "env": {"PATH": "/a/bin"}},
+        {
+            "files": {"/a/bin/hipcc": "", "/b": errno.EIO},
+            "links": {"/a/bin/rocminfo": "/b/x"},
+            "env": {"PATH": "/a/bin"},
+        },
+        {"files": {"/a/bin/hipcc": "", "/a/.info": errno.EIO}, "env": {"PATH": "/a/bin"}},
+        {"files": {"/usr/share": errno.EIO}},
+        {"files": {"/opt": errno.EIO}},
+        {"files": {f"{SITE}/torch/lib": errno.EIO}, "modules": {"torch": f"{SITE}/torch/__init__.py"}},
+        {"env": {"ROCM_PATH": "not/absolute"}},
+    ],
+)
+def test_each_place_of_the_search_that_cannot_be_seen_is_told(host):
+    got = find(**host)
+    assert got.typed.unseen is not None
+    assert got.typed.root_source == "unknown"
+    assert got.coverage["rocm"] is Coverage.UNKNOWN
+
+
+def test_a_directory_of_path_that_may_not_be_searched_hides_no_tool():
+    got = find(
+        files={"/root": errno.EACCES, "/b": errno.EACCES},
+        links={"/c/hipcc": "/b/x"},
+        env={"PATH": "/root/bin:/c"},
+    )
+    assert (got.typed.troubles, got.typed.root_source) == ((), "none")
+    assert got.coverage["rocm"] is Coverage.ABSENT
+
+
+def test_a_part_of_path_that_cannot_be_seen_is_told_once_and_costs_no_root():
+    tree = roots(files={"/opt/rocm/lib/x": "", "/a": errno.EIO}, env={"PATH": "/a"})
+    assert (tree.root_source, len(tree.troubles), tree.unseen) == ("opt_rocm", 1, None)
+    assert tree.hidden.subject == "/a/hipcc"
+
+
+def test_where_a_link_leads_is_not_where_following_it_failed():
+    links = {"/opt/rocm": "/etc/alternatives/rocm"}
+    assert roots(files={"/etc": errno.EACCES}, links=links).opt_rocm_target is None
+    assert roots(links=links, dirs=["/etc"]).opt_rocm_target == "/etc/alternatives"
+
+
+@pytest.mark.parametrize("error", [errno.EACCES, errno.EIO])
+def test_the_only_tree_beside_a_place_that_cannot_be_seen_is_not_the_root(error):
+    tree = roots(files={"/opt/rocm": error, "/opt/rocm-6.2.0/lib/x": ""})
+    assert tree.root_source == "unknown"
+    assert [stack.root for stack in tree.candidates] == ["/opt/rocm-6.2.0"]
+
+
+def test_a_part_of_the_tree_that_cannot_be_seen_is_no_absent_part():
+    tree = roots(files={"/opt/rocm/lib/x": "", "/opt/rocm/core": errno.EIO})
+    assert (tree.layout, tree.prefixes) == ("unknown", ("/opt/rocm", "/opt/rocm/core"))
+    tree = roots(files={"/opt/rocm/.info/version": "7.1.0", "/opt/rocm/lib": errno.EIO})
+    assert (tree.layout, tree.lib_dirs) == ("classic", ("/opt/rocm/lib",))
+
+
+@pytest.mark.parametrize("said", [None, "text", [1], 7, {"machine": 3, "prefix": []}])
+def test_observations_of_any_form(said):
+    files = {"/usr/share/hip/version": "HIP_VERSION_MAJOR=6", f"{CORE}/.info/version": "7.1.0"}
+    observed = {"uname": said, "interpreter": said}
+    assert roots(files=files, observed=observed).layout == "distribution"
+    assert (
+        roots(files=files, modules={"_rocm_sdk_core": f"{CORE}/__init__.py"}, observed=observed).layout
+        == "wheel"
+    )
 
 
 def test_denied_everywhere():
@@ -283,7 +354,7 @@ def test_a_broken_finder_is_told():
 
 def test_an_unreadable_wheel_is_told():
     tree = roots(files={SITE: errno.EACCES}, modules={"_rocm_sdk_core": f"{CORE}/__init__.py"})
-    assert tree.root_source == "none"
+    assert tree.root_source == "unknown"
     assert tree.troubles[0].kind is ReasonKind.DENIED
 
 
@@ -387,7 +458,7 @@ def test_rocm_inside_a_torch_wheel_is_a_stack():
 
 def test_a_loop_of_links_ends():
     tree = roots(links={"/opt/rocm": "/opt/other", "/opt/other": "/opt/rocm"})
-    assert tree.root_source == "none"
+    assert tree.root_source == "unknown"
     assert tree.troubles[0].kind is ReasonKind.FAILED
 
 
@@ -404,7 +475,7 @@ def test_a_versioned_tree_that_may_not_be_read_is_told(place):
 )
 def test_a_marker_that_is_no_version_makes_no_root_and_is_told(content, kind):
     got = find(files={"/opt/rocm/.info/version": content})
-    assert got.typed.root_source == "none"
+    assert got.typed.root_source == ("unknown" if kind is ReasonKind.DENIED else "none")
     assert [trouble.kind for trouble in got.typed.troubles] == [kind]
     assert got.coverage["rocm"] is Coverage.UNKNOWN
 

@@ -2,7 +2,7 @@
 
 import re
 
-from aorta.collect import Context
+from aorta.collect import Answer, Context
 from aorta.model.frozen import frozen
 from aorta_collectors.gpu.numbers import parse_hex
 
@@ -14,12 +14,16 @@ _PARTITION = re.compile(r"amdgpu_xcp[._][0-9]+")
 
 @frozen
 class DrmNode:
-    """A card or render node. ``device`` is the name of its device: a PCI address or a partition."""
+    """A card or render node. ``device`` is the name of its device: a PCI address or a partition.
+
+    ``unread`` is the answer that kept the vendor from being seen; a device without one has none.
+    """
 
     name: str
     device: str | None = None
     vendor: int | None = None
     driver: str | None = None
+    unread: Answer[str] | None = None
 
     @property
     def partition(self) -> bool:
@@ -40,11 +44,13 @@ def read_nodes(ctx: Context) -> tuple[DrmNode, ...]:
 
 def _node(ctx: Context, name: str) -> DrmNode:
     place = f"{CLASS}/{name}/device"
+    vendor = ctx.text(f"{place}/vendor")
     return DrmNode(
         name=name,
         device=_last(ctx.link(place).value),
-        vendor=parse_hex(ctx.text(f"{place}/vendor").value),
+        vendor=parse_hex(vendor.value),
         driver=_last(ctx.link(f"{place}/driver").value),
+        unread=None if vendor.ok or vendor.absent else vendor,
     )
 
 

@@ -1,15 +1,17 @@
 """Signs of an AMD GPU other than KFD's own list: device nodes, PCI, a scheduler's grant."""
 
-from aorta.collect import Answer, Context
+from typing import Any
+
+from aorta.collect import Answer, Context, parsed
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.gpu.drm import AMD, read_nodes
+from aorta_collectors.gpu.drm import AMD, CLASS, read_nodes
 from aorta_collectors.gpu.numbers import parse_hex
+from aorta_collectors.kernel_files import NO_SYSFS, has_sysfs
 
 KFD_DEVICE = "/dev/kfd"
 DXG_DEVICE = "/dev/dxg"
 PCI_DEVICES = "/sys/bus/pci/devices"
-SYSFS = ("/sys/class", "/sys/devices", "/sys/bus", "/sys/module")
 
 NVIDIA = 0x10DE
 DISPLAY_CLASSES = (0x0300, 0x0302, 0x0380, 0x1200)
@@ -35,8 +37,8 @@ class PciGpu:
 class Evidence:
     """What speaks for an AMD GPU. ``sysfs`` tells whether sysfs can be seen at all.
 
-    ``pci_trouble`` is the answer that kept the PCI bus from being seen, None when it was seen or is
-    positively not there.
+    ``trouble`` is an answer that may hide a GPU: a device node, the PCI bus, a device on it or a DRM
+    node that could not be seen; None when all was seen or is positively not there.
     """
 
     kfd_device: bool
@@ -46,7 +48,7 @@ class Evidence:
     amd_cards: tuple[str, ...] = ()
     nvidia: bool = False
     granted: str | None = None
-    pci_trouble: Answer[object] | None = None
+    trouble: Answer[Any] | None = None
 
     @property
     def contradictions(self) -> tuple[str, ...]:
@@ -62,22 +64,25 @@ class Evidence:
 
 def look(ctx: Context) -> Evidence:
     """Collect the evidence; nothing is noted."""
-    listing = ctx.scan(PCI_DEVICES)
-    gpus = [gpu for gpu in (_pci_gpu(ctx, entry.name) for entry in listing.value or ()) if gpu is not None]
-    unseen = listing.kind is not None and not listing.absent
+    listing, cards = ctx.scan(PCI_DEVICES), read_nodes(ctx)
+    found = [_pci_gpu(ctx, entry.name) for entry in listing.value or ()]
+    gpus = [gpu for gpu in found if isinstance(gpu, PciGpu)]
+    unread: list[Answer[Any] | None] = [listing, *(each for each in found if isinstance(each, Answer))]
+    unread += [ctx.scan(CLASS), *(card.unread for card in cards)]
+    unread += [ctx.stat(device) for device in (KFD_DEVICE, DXG_DEVICE)]
     return Evidence(
         kfd_device=_there(ctx, KFD_DEVICE),
         dxg_device=_there(ctx, DXG_DEVICE),
-        sysfs=listing.ok or any(_there(ctx, place) for place in SYSFS),
+        sysfs=has_sysfs(ctx),
         amd_cards=tuple(
             node.name
-            for node in read_nodes(ctx)
+            for node in cards
             if node.amd and node.name.startswith("card") and node.driver not in OTHER_DRIVERS
         ),
         amd=tuple(gpu for gpu in gpus if gpu.vendor == AMD and gpu.driver not in OTHER_DRIVERS),
         nvidia=any(gpu.vendor == NVIDIA for gpu in gpus) or _there(ctx, "/sys/module/nvidia"),
         granted=_granted(ctx),
-        pci_trouble=Answer(kind=listing.kind, subject=PCI_DEVICES, detail=listing.detail) if unseen else None,
+        trouble=next((each for each in unread if each and not (each.ok or each.absent)), None),
     )
 
 
@@ -93,16 +98,26 @@ def _granted(ctx: Context) -> str | None:
     return None
 
 
-def _pci_gpu(ctx: Context, name: str) -> PciGpu | None:
+def _pci_gpu(ctx: Context, name: str) -> PciGpu | Answer[Any] | None:
+    """Return a display or accelerator device, None for another one, or why neither can be said."""
     place = f"{PCI_DEVICES}/{name}"
-    device_class = parse_hex(ctx.text(f"{place}/class").value)
-    if device_class is None or device_class >> 8 not in DISPLAY_CLASSES:
+    device_class = parsed(ctx.text(f"{place}/class"), _hex)
+    if device_class.value is None:
+        return device_class
+    if device_class.value >> 8 not in DISPLAY_CLASSES:
         return None
-    vendor = parse_hex(ctx.text(f"{place}/vendor").value)
+    vendor = parsed(ctx.text(f"{place}/vendor"), _hex)
+    if vendor.value is None:
+        return vendor
     driver = (ctx.link(f"{place}/driver").value or "").rpartition("/")[2] or None
-    if vendor is None:
-        return None
-    return PciGpu(bdf=name, vendor=vendor, device_class=device_class >> 8, driver=driver)
+    return PciGpu(bdf=name, vendor=vendor.value, device_class=device_class.value >> 8, driver=driver)
+
+
+def _hex(text: str) -> int:
+    value = parse_hex(text)
+    if value is None:
+        raise ValueError(f"{text.strip()[:40]!a} is no hexadecimal number")
+    return value
 
 
 def absence(evidence: Evidence) -> tuple[ReasonKind, str, str | None] | None:
@@ -111,9 +126,9 @@ def absence(evidence: Evidence) -> tuple[ReasonKind, str, str | None] | None:
     if against:
         text = f"no GPU can be read in KFD's topology, yet {'; '.join(against)}"
         return ReasonKind.EXPECTED, text, KFD_DEVICE if evidence.kfd_device else None
-    trouble = evidence.pci_trouble
+    trouble = evidence.trouble
     if trouble is not None and trouble.kind is not None:
         return trouble.kind, trouble.detail, trouble.subject
     if not evidence.sysfs:
-        return ReasonKind.UNSUPPORTED, "no sysfs is mounted here, so devices cannot be seen", "/sys"
+        return ReasonKind.UNSUPPORTED, f"{NO_SYSFS}, so devices cannot be seen", "/sys"
     return None

@@ -6,6 +6,7 @@ from typing import Any
 from aorta.collect import Answer, CommandAnswer, Context, parsed
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.kernel_files import believed
 
 PARAMETER_LIMIT = 400
 BUILTIN = "(builtin)"
@@ -68,7 +69,10 @@ def parse_modinfo(text: str) -> ModuleFile:
 
 @frozen
 class Loaded:
-    """The loaded module. ``loaded`` is None when sysfs cannot tell; values may be missing by kind."""
+    """The loaded module. ``loaded`` is None when sysfs cannot tell; values may be missing by kind.
+
+    ``unread`` is why a parameter is missing among ``parameters``.
+    """
 
     loaded: bool | None
     answer: Answer[Any]
@@ -76,35 +80,36 @@ class Loaded:
     srcversion: Answer[str]
     parameters: Answer[dict[str, str | None]]
     unloadable: bool | None = None
+    unread: Answer[str] | None = None
 
 
 def read_loaded(ctx: Context, name: str) -> Loaded:
     """Read ``/sys/module/NAME``; the directory of a built-in module has no initstate."""
     place = f"/sys/module/{name}"
-    seen = ctx.stat(place)
-    sysfs = seen.ok or any(
-        ctx.stat(path).ok for path in ("/sys/module", "/sys/devices", "/sys/bus", "/sys/class")
-    )
+    seen = believed(ctx, ctx.stat(place))
     state = ctx.stat(f"{place}/initstate")
+    parameters, unread = _parameters(ctx, f"{place}/parameters")
     return Loaded(
-        loaded=True if seen.ok else False if seen.absent and sysfs else None,
+        loaded=True if seen.ok else False if seen.absent else None,
         answer=seen,
         version=parsed(ctx.text(f"{place}/version"), module_version),
         srcversion=parsed(ctx.text(f"{place}/srcversion"), srcversion),
-        parameters=_parameters(ctx, f"{place}/parameters"),
+        parameters=parameters,
         unloadable=state.ok if seen.ok and (state.ok or state.absent) else None,
+        unread=unread,
     )
 
 
-def _parameters(ctx: Context, place: str) -> Answer[dict[str, str | None]]:
+def _parameters(ctx: Context, place: str) -> tuple[Answer[dict[str, str | None]], Answer[str] | None]:
+    """Return the parameters, null where one cannot be read, and why the first of those cannot."""
     listing = ctx.scan(place)
     if listing.kind is not None:
-        return Answer(kind=listing.kind, subject=place, detail=listing.detail)
+        return Answer(kind=listing.kind, subject=place, detail=listing.detail), None
     names = [entry.name for entry in listing.value or () if entry.kind != "dir"][:PARAMETER_LIMIT]
-    texts = {name: ctx.text(f"{place}/{name}").value for name in names}
-    return Answer(
-        value={name: None if text is None else text.strip() for name, text in texts.items()}, subject=place
-    )
+    read = {name: ctx.text(f"{place}/{name}") for name in names}
+    texts = {name: None if answer.value is None else answer.value.strip() for name, answer in read.items()}
+    unread = next((answer for answer in read.values() if not answer.ok), None)
+    return Answer(value=texts, subject=place), unread
 
 
 def read_file(answer: CommandAnswer) -> Answer[ModuleFile]:

@@ -170,7 +170,7 @@ def _note_missing(
     """Note each missing field once, with how many GPUs it concerns."""
     for field, first, count in _grouped(devices, gpus):
         unseen = ReasonKind.UNSUPPORTED if first.absent else first.kind
-        text = f"{count} of {len(gpus)} GPUs do not offer it: {first.detail}"
+        text = _lacking(first, f"{count} of {len(gpus)} GPUs")
         ctx.note(unseen or ReasonKind.FAILED, field, text, subject=first.subject)
     if answer.kind is not None:
         kind, text = rocminfo.explain(answer)
@@ -180,6 +180,15 @@ def _note_missing(
         if count and not (field == "marketing_name" and answer.kind is not None):
             text = f"no source tells it for {count} of {len(gpus)} GPUs"
             ctx.note(ReasonKind.UNSUPPORTED, field, text)
+
+
+def _lacking(answer: Answer[Any], gpus: str) -> str:
+    """Say which of the driver's files some GPUs do not have, or do not let be read."""
+    below = re.fullmatch(rf"{PCI_DEVICES}/[^/]+(?:/(.+))?", answer.subject or "")
+    name = (
+        below[1] if below else None
+    ) or "the device's directory in sysfs (VBIOS, VRAM, firmware, links, RAS)"
+    return f"{gpus}: {name} {'is not there' if answer.absent else 'cannot be read'}: {answer.detail}"
 
 
 def _grouped(devices: Iterable[DeviceFiles], gpus: list[Gpu]) -> Iterator[tuple[str, Answer[Any], int]]:

@@ -4,11 +4,12 @@ import re
 
 import attrs
 
-from aorta.collect import Context
+from aorta.collect import Context, parsed
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta.plugin import provider
 from aorta_collectors.gpu.gfx import decode_target_version
+from aorta_collectors.kernel_files import believed
 
 CLASS = "/sys/class/kfd"
 NODES = "/sys/class/kfd/kfd/topology/nodes"
@@ -62,7 +63,8 @@ class Unread:
 class KfdTopology:
     """What KFD's topology shows to this process.
 
-    ``present`` tells whether the topology is there at all, None when that could not be seen.
+    ``present`` tells whether the topology is there at all, None when that could not be seen: then the
+    listing is ``unread``, or there is no sysfs to see it in and nothing is.
     ``nodes`` are those that could be read, by number. ``unread`` are the others: a device cgroup
     (scheduler, container) lists all nodes and refuses the reading of the hidden ones.
     """
@@ -90,7 +92,9 @@ class KfdTopology:
 @provider(model=KfdTopology, timeout_s=10)
 def provide(ctx: Context) -> KfdTopology:
     """KFD topology: nodes, their properties, and which of them may not be read."""
-    listing = ctx.scan(NODES)
+    listing = believed(ctx, ctx.scan(NODES))
+    if listing.kind is ReasonKind.UNSUPPORTED:
+        return KfdTopology()
     if listing.kind is ReasonKind.ABSENT:
         return KfdTopology(present=False)
     if listing.kind is not None:
@@ -110,7 +114,7 @@ def provide(ctx: Context) -> KfdTopology:
 
 def _node(ctx: Context, number: int) -> KfdNode | Unread:
     place = f"{NODES}/{number}"
-    properties = ctx.text(f"{place}/properties")
+    properties = parsed(ctx.text(f"{place}/properties"), _properties)
     if properties.kind is not None:
         return Unread(
             number=number, kind=properties.kind, subject=f"{place}/properties", detail=properties.detail
@@ -120,8 +124,15 @@ def _node(ctx: Context, number: int) -> KfdNode | Unread:
         number=number,
         gpu_id=_number(gpu_id.value),
         name=(name.value or "").strip() or None,
-        properties=parse_properties(properties.value or ""),
+        properties=properties.value or {},
     )
+
+
+def _properties(text: str) -> dict[str, int]:
+    found = parse_properties(text)
+    if not found:
+        raise ValueError("no property in it")
+    return found
 
 
 def _number(text: str | None) -> int | None:

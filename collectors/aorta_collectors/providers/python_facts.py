@@ -5,12 +5,12 @@ Variables never decide: schedulers and shells hand on those of another environme
 """
 
 import posixpath
-from typing import Any
 
 from aorta.collect import Context, Module
 from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.plugin import provider
+from aorta_collectors.observations import mapping, text
 from aorta_collectors.providers.gap import Gap
 
 CONDA, VENV, SYSTEM = "conda", "venv", "system"
@@ -47,26 +47,25 @@ class PythonFacts:
 @provider(model=PythonFacts, timeout_s=10)
 def provide(ctx: Context) -> PythonFacts:
     """Interpreter, its environment, and where torch would come from."""
-    answer = ctx.observe("interpreter")
+    said = mapping(ctx, "interpreter")
     torch, torch_version = _torch(ctx)
-    if not isinstance(answer.value, dict):
-        return PythonFacts(gap=Gap.of(answer, "interpreter"), torch=torch, torch_version=torch_version)
-    said: dict[str, Any] = answer.value
+    if said.value is None:
+        gap = Gap.of(said, "interpreter")
+        # A running interpreter always tells.
+        gap = evolve(gap, kind=ReasonKind.FAILED) if gap.kind is ReasonKind.UNSUPPORTED else gap
+        return PythonFacts(gap=gap, torch=torch, torch_version=torch_version)
+    path = said.value.get("path")
     facts = PythonFacts(
-        version=_text(said.get("version")),
-        implementation=_text(said.get("implementation")),
-        executable=_text(said.get("executable")),
-        prefix=_text(said.get("prefix")),
-        base_prefix=_text(said.get("base_prefix")),
-        path=tuple(entry for entry in said.get("path") or () if isinstance(entry, str)),
+        version=text(said, "version"),
+        implementation=text(said, "implementation"),
+        executable=text(said, "executable"),
+        prefix=text(said, "prefix"),
+        base_prefix=text(said, "base_prefix"),
+        path=tuple(entry for entry in path if isinstance(entry, str)) if isinstance(path, list) else (),
         torch=torch,
         torch_version=torch_version,
     )
     return _placed(ctx, facts)
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _placed(ctx: Context, facts: PythonFacts) -> PythonFacts:

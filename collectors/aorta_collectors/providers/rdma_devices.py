@@ -4,6 +4,7 @@ from aorta.collect import Context
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.plugin import provider
+from aorta_collectors.kernel_files import believed
 
 DIRECTORY = "/sys/class/infiniband"
 
@@ -12,7 +13,8 @@ DIRECTORY = "/sys/class/infiniband"
 class RdmaDevices:
     """Names under ``/sys/class/infiniband``, sorted; ``kind`` says why they could not be listed.
 
-    Without the directory no RDMA subsystem is loaded: no names, and ``kind`` is absent.
+    Without the directory no RDMA subsystem is loaded: no names, and ``kind`` is absent; ``unsupported``
+    where there is no sysfs to see it in.
     """
 
     names: tuple[str, ...] = ()
@@ -23,7 +25,7 @@ class RdmaDevices:
 @provider(model=RdmaDevices, timeout_s=5)
 def provide(ctx: Context) -> RdmaDevices:
     """RDMA devices of the kernel, by name."""
-    answer = ctx.scan(DIRECTORY)
+    answer = believed(ctx, ctx.scan(DIRECTORY))
     names = tuple(entry.name for entry in answer.value or ())
     if names:
         ctx.cover("rdma", Coverage.SEEN)

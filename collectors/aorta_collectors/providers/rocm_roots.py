@@ -13,6 +13,7 @@ from aorta.collect import Answer, Context
 from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import PARTIAL_KINDS, Coverage, ReasonKind
 from aorta.plugin import provider
+from aorta_collectors.observations import mapping, text
 from aorta_collectors.tree.layout import (
     WHEEL_PREFIX,
     Tree,
@@ -30,6 +31,10 @@ OVERRIDES = ("ROCM_PATH", "ROCM_HOME")
 TOOLS = ("hipcc", "hipconfig", "rocminfo")
 CORE = "_rocm_sdk_core"
 PIP = "pip:rocm-sdk-core"
+NONE, UNKNOWN = "none", "unknown"
+
+#: Troubles of the search that hide nothing: what they tell of is known not to be ROCm.
+SEEN_THROUGH = (ReasonKind.EXPECTED, ReasonKind.UNPARSED, ReasonKind.ABSENT)
 
 
 @frozen
@@ -59,9 +64,10 @@ class RocmRoots:
     """The resolved ROCm roots.
 
     ``root_source`` is ROCM_PATH, ROCM_HOME, opt_rocm, import:_rocm_sdk_core, pip:rocm-sdk-core,
-    tool:NAME, distribution, opt_rocm_versioned or none (then the paths are the assumed /opt/rocm and
-    the tuples are empty). ``layout`` is classic, native (TheRock packages under ``core``), wheel,
-    distribution or none. ``prefixes`` hold ``.info`` and ``share``, ``bin_dirs`` tools, ``lib_dirs``
+    tool:NAME, distribution, opt_rocm_versioned, none or unknown (nothing was found, and not all was
+    seen); for the last two the paths are the assumed /opt/rocm and the tuples are empty. ``layout`` is
+    classic, native (TheRock packages under ``core``), wheel, distribution, none or unknown.
+    ``prefixes`` hold ``.info`` and ``share``, ``bin_dirs`` tools, ``lib_dirs``
     libraries, each in the order of looking; headers are in ``include_root``/include. ``lib_roots`` are
     all packages that may hold math libraries. ``resolved`` is the root's real path, ``opt_rocm_target``
     that of a link at /opt/rocm. ``troubles`` say what could not be seen. ``candidates`` are all stacks
@@ -72,8 +78,8 @@ class RocmRoots:
     resolved: str | None = None
     lib_root: str = ASSUMED
     include_root: str = ASSUMED
-    root_source: str = "none"
-    layout: str = "none"
+    root_source: str = NONE
+    layout: str = NONE
     prefixes: tuple[str, ...] = ()
     bin_dirs: tuple[str, ...] = ()
     lib_dirs: tuple[str, ...] = ()
@@ -85,7 +91,20 @@ class RocmRoots:
     @property
     def found(self) -> bool:
         """Tell whether a root was found or named."""
-        return self.root_source != "none"
+        return self.root_source not in (NONE, UNKNOWN)
+
+    @property
+    def hidden(self) -> Answer[Any] | None:
+        """Return why there may be more ROCm than was found; None where all was seen."""
+        for trouble in self.troubles:
+            if trouble.kind not in SEEN_THROUGH:
+                return Answer(kind=trouble.kind, subject=trouble.path, detail=trouble.text)
+        return None
+
+    @property
+    def unseen(self) -> Answer[Any] | None:
+        """Return why it is not known whether there is a root at all; None where one, or none, was found."""
+        return None if self.found else self.hidden
 
 
 @provider(model=RocmRoots, timeout_s=30)
@@ -116,15 +135,25 @@ class _Search:
         for via, tree in found:
             self._add(tree, via.removeprefix("tool:"))
         versioned = self._versioned()
-        if not found and len(versioned) == 1:
+        if not found and len(versioned) == 1 and all(each.kind in SEEN_THROUGH for each in self.troubles):
             found = [("opt_rocm_versioned", versioned[0])]
         self._bundled()
         return self._result(*found[0]) if found else self._nothing()
 
-    def _trouble(self, answer: Answer[Any], text: str = "", kind: ReasonKind | None = None) -> None:
+    def _trouble(self, answer: Answer[Any], words: str = "", kind: ReasonKind | None = None) -> None:
         reason = kind or answer.kind
         if reason is not None:
-            self.troubles.append(Trouble(kind=reason, path=answer.subject or "", text=text or answer.detail))
+            self.troubles.append(Trouble(kind=reason, path=answer.subject or "", text=words or answer.detail))
+
+    def _unless_absent(self, answer: Answer[Any]) -> None:
+        """Remember what could not be seen; what was, or is positively not there, is no trouble."""
+        if not answer.ok and not answer.absent:
+            self._trouble(answer)
+
+    def _unless_out_of_reach(self, answer: Answer[Any]) -> None:
+        """Remember what could not be seen of a tool; one that this user may not reach leads nowhere."""
+        if answer.kind is not ReasonKind.DENIED:
+            self._unless_absent(answer)
 
     def _add(self, tree: Tree, via: str) -> None:
         """Remember a stack unless its real path is known."""
@@ -151,8 +180,8 @@ class _Search:
             if seen.value is not None:
                 yield name, seen.value
             elif seen.absent:
-                text = f"{name} names {place.value}, where there is no ROCm"
-                self._trouble(place, text, ReasonKind.EXPECTED)
+                words = f"{name} names {place.value}, where there is no ROCm"
+                self._trouble(place, words, ReasonKind.EXPECTED)
             else:
                 self._trouble(seen)
                 yield name, unseen(place.value)
@@ -161,14 +190,14 @@ class _Search:
         seen = look(self.ctx, ASSUMED, strict=True)
         real = resolve(self.ctx, ASSUMED)
         if self.ctx.link(ASSUMED).ok:
-            self.opt_rocm_target = real.value or real.subject
+            self.opt_rocm_target = real.value or (real.subject if real.absent else None)
         if seen.value is not None:
             yield "opt_rocm", seen.value
         elif not seen.absent:
             self._trouble(seen)
         elif self.opt_rocm_target and real.absent:
-            text = f"{ASSUMED} points to {self.opt_rocm_target}, which is not there"
-            self._trouble(Answer(subject=ASSUMED), text, ReasonKind.EXPECTED)
+            words = f"{ASSUMED} points to {self.opt_rocm_target}, which is not there"
+            self._trouble(Answer(subject=ASSUMED), words, ReasonKind.EXPECTED)
 
     def _wheels(self) -> Iterator[tuple[str, Tree]]:
         module = self.ctx.module(CORE)
@@ -181,20 +210,23 @@ class _Search:
                     return
                 if not seen.absent:
                     self._trouble(seen)
-        elif not module.ok:
-            self._trouble(module)
+        else:
+            self._unless_absent(module)
         yield from self._metadata()
 
     def _metadata(self) -> Iterator[tuple[str, Tree]]:
         """Yield the wheel beside the metadata of rocm-sdk-core, for a package that cannot be imported."""
-        core = self.ctx.distribution("rocm-sdk-core").value
+        told = self.ctx.distribution("rocm-sdk-core")
+        core = told.value
         if core is None:
+            self._unless_absent(told)
             return
         if core.path:
             seen = look_at_wheel(self.ctx, posixpath.join(posixpath.dirname(core.path), CORE))
             if seen.value is not None:
                 yield PIP, seen.value
                 return
+            self._unless_absent(seen)
         self.stacks[PIP] = RocmStack(root=None, version=core.version, via=PIP)
 
     def _tools(self) -> Iterator[tuple[str, Tree]]:
@@ -203,11 +235,17 @@ class _Search:
                 continue
             for tool in TOOLS:
                 path = posixpath.join(place, tool)
-                if not self.ctx.stat(path, follow=False).ok:
+                seen = self.ctx.stat(path, follow=False)
+                if not seen.ok and not seen.absent:
+                    self._unless_out_of_reach(seen)
+                    break
+                if not seen.ok:
                     continue
                 real = resolve(self.ctx, path)
                 if real.value is not None:
                     yield from self._behind(tool, posixpath.dirname(posixpath.dirname(real.value)))
+                else:
+                    self._unless_out_of_reach(real)
 
     def _behind(self, tool: str, root: str) -> Iterator[tuple[str, Tree]]:
         """Yield the tree that a tool's real path lies in, if it says that it is ROCm: a venv is not."""
@@ -217,43 +255,50 @@ class _Search:
             seen = look_at_wheel(self.ctx, root)
         else:
             seen = look(self.ctx, root, strict=True)
-            if seen.value is None or not version_of(self.ctx, seen.value.prefixes).ok:
+            version = version_of(self.ctx, seen.value.prefixes) if seen.value else None
+            if version is None or not version.ok:
+                self._unless_out_of_reach(version or seen)
                 seen = look_at_distribution(self.ctx, root)
         if seen.value is not None:
             yield f"tool:{tool}", seen.value
+        else:
+            self._unless_out_of_reach(seen)
 
     def _distribution(self) -> Iterator[tuple[str, Tree]]:
         seen = look_at_distribution(self.ctx)
         if seen.value is not None:
             yield "distribution", seen.value
+        else:
+            self._unless_absent(seen)
 
     def _versioned(self) -> list[Tree]:
         """Add the trees that lie side by side, ``/opt/rocm-*`` and ``/opt/rocm/core-*``."""
         trees = []
         for place, start in (("/opt", "rocm-"), (ASSUMED, "core-")):
             listed = self.ctx.scan(place)
-            if not listed.ok and not listed.absent:
-                self._trouble(listed)
+            self._unless_absent(listed)
             for entry in listed.value or ():
                 if entry.kind == "dir" and entry.name.startswith(start):
                     seen = look(self.ctx, posixpath.join(place, entry.name), strict=True)
                     if seen.value is not None:
                         trees.append(seen.value)
                         self._add(seen.value, f"scan:{place}")
-                    elif not seen.absent:
-                        self._trouble(seen)
+                    else:
+                        self._unless_absent(seen)
         return trees
 
     def _bundled(self) -> None:
         """Add the ROCm libraries inside the torch wheel, by torch's own version text."""
-        torch = self.ctx.module("torch").value
-        for package in torch.locations[:1] if torch else ():
+        module = self.ctx.module("torch")
+        self._unless_absent(module)
+        for package in module.value.locations[:1] if module.value else ():
             place = posixpath.join(package, "lib")
-            names = [entry.name for entry in self.ctx.scan(place).value or ()]
+            listed = self.ctx.scan(place)
+            self._unless_absent(listed)
+            names = [entry.name for entry in listed.value or ()]
             if not any(name.startswith("libamdhip64.so") for name in names):
                 continue
-            text = self.ctx.text(posixpath.join(package, "version.py")).value or ""
-            told = parse_assignments(text)
+            told = parse_assignments(self.ctx.text(posixpath.join(package, "version.py")).value or "")
             version = told.get("rocm") or parse_torch_version(told.get("__version__", "")).rocm
             self.stacks[place] = RocmStack(root=place, version=version, via="torch")
 
@@ -261,7 +306,7 @@ class _Search:
         real = resolve(self.ctx, tree.root).value
         chosen = self.stacks.pop(real or tree.root, None)
         first = [evolve(chosen, root=tree.root)] if chosen is not None else []
-        prefix = (self.ctx.observe("interpreter").value or {}).get("prefix")
+        prefix = text(mapping(self.ctx, "interpreter"), "prefix")
         scripts = (posixpath.join(prefix, "bin"),) if tree.layout == "wheel" and prefix else ()
         self._cover(seen=chosen is not None)
         return RocmRoots(
@@ -282,13 +327,16 @@ class _Search:
 
     def _nothing(self) -> RocmRoots:
         self._cover(seen=False)
-        return RocmRoots(
+        found = RocmRoots(
             opt_rocm_target=self.opt_rocm_target,
             candidates=tuple(self.stacks.values()),
             troubles=tuple(self.troubles),
         )
+        return evolve(found, root_source=UNKNOWN, layout=UNKNOWN) if found.hidden else found
 
     def _cover(self, *, seen: bool) -> None:
-        unsure = any(trouble.kind in PARTIAL_KINDS for trouble in self.troubles)
+        unsure = any(
+            trouble.kind in PARTIAL_KINDS or trouble.kind not in SEEN_THROUGH for trouble in self.troubles
+        )
         state = Coverage.SEEN if seen or self.stacks else Coverage.UNKNOWN if unsure else Coverage.ABSENT
         self.ctx.cover("rocm", state)

@@ -8,6 +8,7 @@ from typing import Any
 from aorta.collect import Answer, Context, parsed
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.observations import machine
 from aorta_collectors.tree.versions import parse_rocm_version
 
 WHEEL_PREFIX = "_rocm_sdk_"
@@ -46,22 +47,19 @@ def look(ctx: Context, root: str, *, strict: bool) -> Answer[Tree]:
     A path that someone named (not ``strict``) needs ``.info``, ``bin``, ``lib``, ``lib64`` or ``core``
     in it; else it must carry a version or a library directory, since a left-over ``bin`` is no ROCm.
     """
-    there = set()
-    refused: Answer[Tree] | None = None
-    for name in (".info", "lib", "lib64", "core", "bin"):
-        seen = ctx.stat(posixpath.join(root, name))
-        if seen.ok:
-            there.add(name)
-        elif not seen.absent and refused is None:
-            refused = Answer(kind=seen.kind, subject=seen.subject, detail=seen.detail)
-    prefixes = (root, posixpath.join(root, "core")) if "core" in there else (root,)
+    looks = {name: ctx.stat(posixpath.join(root, name)) for name in (".info", "lib", "lib64", "core", "bin")}
+    there = {name for name, seen in looks.items() if seen.ok}
+    refusals = {name: seen for name, seen in looks.items() if not (seen.ok or seen.absent)}
+    # What lies below a part that cannot be seen is asked for all the same, and says why it is missing.
+    prefixes = (root,) if looks["core"].absent else (root, posixpath.join(root, "core"))
     signs = list(_signs(ctx, there, prefixes, strict=strict))
     if any(sign.ok for sign in signs):
-        return Answer(value=_laid_out(ctx, root, there, prefixes), subject=root)
-    for sign in signs:
-        if not sign.absent and refused is None:
-            refused = Answer(kind=sign.kind, subject=sign.subject, detail=sign.detail)
-    return refused or Answer(kind=ReasonKind.ABSENT, subject=root, detail=f"{root}: no ROCm in it")
+        return Answer(
+            value=_laid_out(ctx, root, {*there, *refusals}, unsure="core" in refusals), subject=root
+        )
+    for seen in (*refusals.values(), *(sign for sign in signs if not sign.absent)):
+        return Answer(kind=seen.kind, subject=seen.subject, detail=seen.detail)
+    return Answer(kind=ReasonKind.ABSENT, subject=root, detail=f"{root}: no ROCm in it")
 
 
 def _signs(
@@ -77,21 +75,22 @@ def _signs(
             yield ctx.stat(posixpath.join(prefixes[1], "lib"))
 
 
-def _laid_out(ctx: Context, root: str, there: set[str], prefixes: tuple[str, ...]) -> Tree:
-    core = prefixes[-1]
+def _laid_out(ctx: Context, root: str, there: set[str], *, unsure: bool) -> Tree:
+    """Return the parts of a tree; ``unsure``: whether there is a core in it could not be seen."""
+    core = posixpath.join(root, "core") if "core" in there else root
     lib_root = root if there & {"lib", "lib64"} else core
-    has_headers = core == root or ctx.stat(posixpath.join(root, "include")).ok
+    has_headers = core == root or unsure or not ctx.stat(posixpath.join(root, "include")).absent
     native = core != root or re.fullmatch(r"core(-[\d.]{1,20})?", posixpath.basename(root)) is not None
     libraries = [posixpath.join(lib_root, "lib")]
     if "lib64" in there:
         libraries.append(posixpath.join(root, "lib64"))
     return Tree(
         root=root,
-        layout="native" if native else "classic",
+        layout="unknown" if unsure else "native" if native else "classic",
         lib_root=lib_root,
         include_root=root if has_headers else core,
-        prefixes=prefixes,
-        bin_dirs=tuple(posixpath.join(prefix, "bin") for prefix in prefixes),
+        prefixes=tuple(dict.fromkeys((root, core))),
+        bin_dirs=tuple(dict.fromkeys(posixpath.join(prefix, "bin") for prefix in (root, core))),
         lib_dirs=tuple(libraries),
         lib_roots=(lib_root,),
     )
@@ -158,8 +157,7 @@ def look_at_distribution(ctx: Context, root: str = "/usr") -> Answer[Tree]:
     sign = ctx.stat(posixpath.join(root, "share/hip/version"))
     if not sign.ok:
         return Answer(kind=sign.kind, subject=sign.subject, detail=sign.detail)
-    machine = ctx.observe("uname").value or {}
-    triplet = f"{machine.get('machine', 'x86_64')}-linux-gnu"
+    triplet = f"{machine(ctx)}-linux-gnu"
     places = [
         posixpath.join(root, "lib", triplet),
         posixpath.join(root, "lib64"),

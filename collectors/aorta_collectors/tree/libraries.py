@@ -2,10 +2,13 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import Any
 
 from aorta.collect import Answer, Context
+from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.observations import machine
 from aorta_collectors.tree.links import resolve
 
 _NUMBERS = re.compile(r"\.\d{1,9}(?:\.\d{1,9}){0,5}")
@@ -69,18 +72,28 @@ def search_path(ctx: Context, variable: str = "LD_LIBRARY_PATH") -> list[str]:
     return list(dict.fromkeys(posixpath.normpath(entry) for entry in entries if entry.startswith("/")))
 
 
-def configured_dirs(ctx: Context) -> list[str]:
+@frozen
+class LoaderDirs:
+    """Where the loader looks by itself; ``trouble`` is the answer that may hide further places."""
+
+    places: tuple[str, ...]
+    trouble: Answer[Any] | None = None
+
+
+def configured_dirs(ctx: Context) -> LoaderDirs:
     """Return the directories that ``/etc/ld.so.conf.d`` adds, then the loader's own."""
-    machine = (ctx.observe("uname").value or {}).get("machine", "x86_64")
-    own = [f"/lib/{machine}-linux-gnu", f"/usr/lib/{machine}-linux-gnu", *DEFAULT_DIRS]
-    return list(dict.fromkeys([*_configured(ctx), *own]))
-
-
-def _configured(ctx: Context) -> Iterator[str]:
+    triplet = f"{machine(ctx)}-linux-gnu"
     place = "/etc/ld.so.conf.d"
-    names = [entry.name for entry in ctx.scan(place).value or () if entry.name.endswith(".conf")]
-    for path in ("/etc/ld.so.conf", *(posixpath.join(place, name) for name in names)):
-        for line in (ctx.text(path).value or "").splitlines():
-            directory = line.partition("#")[0].strip()
-            if directory.startswith("/"):
-                yield posixpath.normpath(directory)
+    listed = ctx.scan(place)
+    names = [entry.name for entry in listed.value or () if entry.name.endswith(".conf")]
+    texts = [ctx.text(path) for path in ("/etc/ld.so.conf", *(posixpath.join(place, name) for name in names))]
+    added = [posixpath.normpath(each) for answer in texts for each in _directories(answer.value or "")]
+    asked: list[Answer[Any]] = [listed, *texts]
+    failed = [answer for answer in asked if not (answer.ok or answer.absent)]
+    places = dict.fromkeys([*added, f"/lib/{triplet}", f"/usr/lib/{triplet}", *DEFAULT_DIRS])
+    return LoaderDirs(places=tuple(places), trouble=failed[0] if failed else None)
+
+
+def _directories(text: str) -> list[str]:
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    return [line for line in lines if line.startswith("/")]

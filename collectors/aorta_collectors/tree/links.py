@@ -48,7 +48,9 @@ def absolute(ctx: Context, path: str) -> Answer[str]:
         return Answer(value=posixpath.normpath("/" + path.lstrip("/")), subject=path)
     here = ctx.link("/proc/self/cwd")
     if here.value is None:
-        return Answer(kind=here.kind, subject=path, detail=f"{path} is relative, and {here.detail}")
+        # That nobody tells the directory does not make the path absent.
+        kind = ReasonKind.BLOCKED if here.absent else here.kind
+        return Answer(kind=kind, subject=path, detail=f"{path} is relative, and {here.detail}")
     if here.value.endswith(" (deleted)"):
         return Answer(
             kind=ReasonKind.ABSENT, subject=path, detail=f"{path} is relative to a deleted directory"

@@ -91,7 +91,7 @@ def read_manifest(ctx: Context, prefixes: tuple[str, ...]) -> Answer[Manifest]:
             continue
         answer = parsed(ctx.text(path, LIMIT), parse_manifest)
         if answer.absent:
-            return Answer(kind=ReasonKind.FAILED, subject=path, detail=f"{path}: a link to nothing")
+            return Answer(kind=ReasonKind.EXPECTED, subject=path, detail=f"{path}: a link to nothing")
         return answer
     place = posixpath.join(prefixes[0] if prefixes else "/opt/rocm", PLACE)
     return Answer(kind=ReasonKind.ABSENT, subject=place, detail=f"{place}: not there")

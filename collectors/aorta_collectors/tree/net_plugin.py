@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from aorta.collect import Answer, Context
 from aorta.model.frozen import frozen
@@ -19,7 +20,7 @@ class NetPlugin:
 
     mode: str
     path: str | None = None
-    trouble: Answer[str] | None = None
+    trouble: Answer[Any] | None = None
 
 
 def file_names(plugin: str) -> list[str]:
@@ -30,11 +31,12 @@ def file_names(plugin: str) -> list[str]:
     return list(dict.fromkeys(tried + ([] if plugin.endswith(".so") else suffixed)))
 
 
-def find_plugin(ctx: Context, lib_dirs: tuple[str, ...]) -> NetPlugin:
+def find_plugin(ctx: Context, lib_dirs: tuple[str, ...], hidden: Answer[Any] | None = None) -> NetPlugin:
     """Find the plugin that ``NCCL_NET_PLUGIN`` names, else the one that RCCL looks for by itself.
 
     ``none`` asks for no plugin. Without the variable RCCL loads ``librccl-net.so`` where the loader
-    finds it, and works internally where not: that is the normal case and no failure.
+    finds it, and works internally where not: that is the normal case and no failure. ``hidden`` says
+    why ROCm's own library directories are not known.
     """
     wanted = (ctx.env(VARIABLE) or "").strip()
     if wanted.lower() == "none":
@@ -44,8 +46,9 @@ def find_plugin(ctx: Context, lib_dirs: tuple[str, ...]) -> NetPlugin:
         if found.ok:
             return NetPlugin(mode="external", path=found.value)
         # What this user may not read, the loader of this user cannot read either.
-        hidden = not found.absent and found.kind is not ReasonKind.DENIED
-        return NetPlugin(mode="unknown" if hidden else "internal", trouble=found if hidden else None)
+        broken = found if not found.absent and found.kind is not ReasonKind.DENIED else None
+        trouble = broken or hidden or configured_dirs(ctx).trouble
+        return NetPlugin(mode="unknown" if trouble else "internal", trouble=trouble)
     troubles = []
     for name in filter(None, (part.strip() for part in wanted.split(","))):
         found = _named(ctx, name, lib_dirs)
@@ -53,6 +56,7 @@ def find_plugin(ctx: Context, lib_dirs: tuple[str, ...]) -> NetPlugin:
             return NetPlugin(mode="external", path=found.value)
         troubles.append(found)
     refused = [trouble for trouble in troubles if not trouble.absent]
+    refused += [each for each in (hidden, configured_dirs(ctx).trouble) if each is not None]
     return NetPlugin(mode="unknown", trouble=refused[0] if refused else _nowhere(wanted))
 
 
@@ -69,7 +73,7 @@ def _nowhere(wanted: str) -> Answer[str]:
 
 
 def _places(ctx: Context, names: list[str], lib_dirs: tuple[str, ...]) -> Iterator[str]:
-    for directory in dict.fromkeys([*search_path(ctx), *lib_dirs, *configured_dirs(ctx)]):
+    for directory in dict.fromkeys([*search_path(ctx), *lib_dirs, *configured_dirs(ctx).places]):
         for name in names:
             yield posixpath.join(directory, name)
 
