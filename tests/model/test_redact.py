@@ -335,3 +335,16 @@ def test_time_is_linear(unit: str) -> None:
     redact_argv([text])
     is_secret_name(text)
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["hooks.slack.com/services/T00/B00/abcdef", "/x/hf_" + "a" * 20, "AKIA" + "A" * 16, "ghp_" + "b" * 24],
+)
+def test_one_word_can_hide_a_token(text):
+    assert redact(text).endswith(REDACTED)
+
+
+def test_a_path_is_kept_as_it_is():
+    for text in ("/opt/rocm-6.2.0/lib/librccl.so.1.0.60200", "gfx942", "6.2.41133-dd7f95766", ""):
+        assert redact(text) == text
