@@ -94,17 +94,16 @@ def test_a_snapshot_is_no_recording(cli):
 
 def test_only_a_recording_is_replaced_by_one(cli, recording):
     assert cli.probe("--section", "python_version", "-o", "x.json").code == 0
-    (cli.folder / "notes").write_text("my notes")
     env = {"PATH": "/nowhere"}
-    for name, what in (("x.json", "a snapshot"), ("notes", "something that aorta did not write")):
-        before = (cli.folder / name).read_text()
-        ran = cli("env", "record", name, env=env)
-        assert (ran.code, ran.lines) == (
-            1,
-            [f"aorta: cannot write {name}: it holds {what}; --force replaces it"],
-        )
-        assert (cli.folder / name).read_text() == before
-    path = recording()
-    assert cli("env", "record", path, env=env).code == 0
+    before = (cli.folder / "x.json").read_text()
+    ran = cli("env", "record", "x.json", env=env)
+    assert (ran.code, ran.lines) == (
+        1,
+        ["aorta: cannot write x.json: it holds a snapshot; --force replaces it"],
+    )
+    assert (cli.folder / "x.json").read_text() == before
+    (cli.folder / "notes").write_text("my notes")
+    for path in ("notes", recording()):
+        assert cli("env", "record", path, env=env).code == 0
     assert cli("env", "record", "x.json", "--force", env=env).code == 0
     assert lines_of(cli.folder / "x.json")[0]["world"] == "accesses"
