@@ -241,6 +241,7 @@ EXTRA: dict[str, str] = {
     "LANGUAGE": "preferred languages of messages",
     "MALLOC_ARENA_MAX": "glibc malloc arenas (mallopt(3))",
     "MALLOC_CONF": "jemalloc options (jemalloc(3))",
+    "NVIDIA_VISIBLE_DEVICES": "GPUs put into the container (NVIDIA Container Toolkit)",
     "PATH": "where commands were looked for",
     "PYTHONHASHSEED": "seed of str hashes (python(1))",
     "PYTHONHOME": "where Python's own library is",
