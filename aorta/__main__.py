@@ -1,6 +1,9 @@
 """``python -m aorta``, and so ``torchrun -m aorta``."""
 
-from aorta.cli import main
+try:
+    from aorta.cli import main
+except KeyboardInterrupt:
+    raise SystemExit(130) from None
 
 if __name__ == "__main__":
     main()

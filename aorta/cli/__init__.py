@@ -1,75 +1,19 @@
-"""The command line. ``main`` is the entry point; every command is imported when it is called."""
+"""The command line. ``main`` is the entry point; all else is imported when it is called."""
 
-import contextlib
-import gc
-import os
-import sys
-from collections.abc import Sequence
-from typing import NoReturn
-
-from aorta.host.search_path import guard
-from aorta.instrumentation.process import Stopped, leave, say, secure_streams, stop_on_signals
-
-DEBUG = "AORTA_DEBUG"
-
-#: Packages that only the command line needs.
-NEEDED = ("click", "rich")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
+def main(arguments: "Sequence[str] | None" = None) -> "NoReturn":
     """Run the command line and end the process with its exit status (by SystemExit, given arguments)."""
-    # The process is short: collecting garbage while it imports would cost a twentieth of a probe.
-    gc.disable()
-    secure_streams()
-    guard()
     try:
-        stop_on_signals()
-        code = run(sys.argv[1:] if arguments is None else list(arguments))
-    except Stopped as stopped:
-        say(f"aorta: {stopped}")
-        code = stopped.code
-    leave(code, at_once=arguments is None)
+        from aorta.early import end_on_interrupt
 
+        end_on_interrupt()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    from aorta.cli.entry import main
 
-def run(arguments: list[str]) -> int:
-    """Run the command line and return its exit status; errors are printed, each in one line."""
-    try:
-        return _run(arguments)
-    except BrokenPipeError:
-        # Who reads our output has left; there is nobody to tell.
-        return 1
-    except ModuleNotFoundError as error:
-        if error.name not in NEEDED:
-            return _internal(error)
-        text = f"the package {error.name} is not installed, which this command needs"
-        say(f"aorta: {text}; to capture without it: python -m aorta.instrumentation._probe_main")
-        return 1
-    except Exception as error:
-        return _internal(error)
-
-
-def _internal(error: Exception) -> int:
-    if os.environ.get(DEBUG):
-        raise error
-    say(f"aorta: internal error: {type(error).__name__}: {error} ({DEBUG}=1 shows where)")
-    return 1
-
-
-def _run(arguments: list[str]) -> int:
-    import click
-
-    from aorta.cli.root import root
-
-    if "_AORTA_COMPLETE" in os.environ:
-        root.main(arguments, prog_name="aorta")
-    try:
-        # click's own main would turn a signal into its Abort.
-        with root.make_context("aorta", arguments) as context:
-            root.invoke(context)
-    except click.exceptions.Exit as end:
-        return end.exit_code
-    except click.ClickException as error:
-        with contextlib.suppress(OSError, ValueError, AttributeError):
-            error.show()
-        return error.exit_code
-    return 0
+    main(arguments)

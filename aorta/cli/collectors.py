@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aorta.cli.errors import printing
+from aorta.cli.errors import Command, printing
 from aorta.instrumentation.process import Stdout
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Row = tuple[str, ...]
 
 
-@click.command(short_help="List what can be collected, and the plugins.")
+@click.command(cls=Command, short_help="List what can be collected, and the plugins.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @click.option(
     "--plugin", "plugins", multiple=True, metavar="MODULE", help="A module with further collectors."

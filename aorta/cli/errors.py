@@ -35,3 +35,12 @@ def printing() -> Iterator[None]:
         raise
     except OSError as error:
         raise Failure(told(error, "standard output")) from None
+
+
+class Command(click.Command):
+    """A command whose help is not lost unsaid; every command of aorta is one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse; options such as ``--help`` print here."""
+        with printing():
+            return super().parse_args(ctx, args)

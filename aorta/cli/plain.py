@@ -22,6 +22,12 @@ class Document:
             value = value.get(name) if isinstance(value, Mapping) else None
         return value
 
+    def has(self, path: str) -> bool:
+        """Tell whether the member at a dotted path is there, if only as null."""
+        folder, _, name = path.rpartition(".")
+        parent = self.get(folder) if folder else self._document
+        return isinstance(parent, Mapping) and name in parent
+
     def text(self, path: str) -> str:
         """Return a text or number at a path as text, an empty one where there is none."""
         value = self.get(path)

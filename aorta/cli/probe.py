@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aorta.cli.capturing import Words, allows_sudo, capture_options, captured, discovered
-from aorta.cli.errors import Failure, Misuse, printing
+from aorta.cli.errors import Command, Failure, Misuse, printing
 from aorta.cli.field import steps_of, value_at, why_null
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import Tasks, tasks_of
@@ -33,7 +33,7 @@ FIXED = ("schema_version", "schema_compat", "captured_at")
 COMPUTED = ("partial", "partial_reasons", "collection", "extensions")
 
 
-@click.command(short_help="Capture this machine into one JSON file.")
+@click.command(cls=Command, short_help="Capture this machine into one JSON file.")
 @click.option(
     "-o",
     "--output",

@@ -6,7 +6,7 @@ from typing import IO, Any
 import click
 
 from aorta.cli.capturing import allows_sudo, capture_options, captured, discovered
-from aorta.cli.errors import Failure, Misuse
+from aorta.cli.errors import Command, Failure, Misuse
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import tasks_of
 from aorta.instrumentation.filekind import RECORDING
@@ -30,7 +30,7 @@ class Lines:
         """Do nothing: the file counts only when it is whole."""
 
 
-@click.command(short_help="Capture, and keep every access for a replay.")
+@click.command(cls=Command, short_help="Capture, and keep every access for a replay.")
 @click.argument("file")
 @click.option("--force", is_flag=True, help="Replace a file that is no recording.")
 @capture_options

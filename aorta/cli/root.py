@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 import aorta
+from aorta.cli.errors import Command
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Command, click.Group):
     """A group whose commands are imported when they are called.
 
     ``lazy`` maps a command's name to where it is (``module:attribute``) and to its line of help.

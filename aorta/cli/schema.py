@@ -4,11 +4,11 @@ import json
 
 import click
 
-from aorta.cli.errors import Misuse, printing
+from aorta.cli.errors import Command, Misuse, printing
 from aorta.instrumentation.process import Stdout
 
 
-@click.command(short_help="Print the JSON Schema.")
+@click.command(cls=Command, short_help="Print the JSON Schema.")
 @click.option("--section", metavar="S", help="Of one section only.")
 def show(section: str | None) -> None:
     """Print the JSON Schema of the document that this version writes."""

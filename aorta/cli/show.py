@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from aorta.cli.errors import Failure, Misuse, printing
+from aorta.cli.errors import Command, Failure, Misuse, printing
 from aorta.cli.field import value_at, why_null
 from aorta.instrumentation.filekind import RECORDING, held_in
 from aorta.instrumentation.process import Stdout, say
 
 
-@click.command(short_help="Show a snapshot, or one value of it.")
+@click.command(cls=Command, short_help="Show a snapshot, or one value of it.")
 @click.argument("file")
 @click.option("--field", metavar="PATH", help="Print one value as JSON, e.g. 'gpus[0].bdf'.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole document.")

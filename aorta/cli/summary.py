@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from aorta.cli.gpu_notes import gpu_notes
 from aorta.cli.overview import overview
 from aorta.cli.plain import Document, clean, count_of, listed
+from aorta.model.sections import ORDER
 
 #: The most lines about reasons of one kind.
 SHOWN = 4
@@ -28,9 +29,20 @@ class Summary(NamedTuple):
 def summarize(document: Mapping[str, Any]) -> Summary:
     """Return the summary of a document."""
     known = Document(document)
-    lines = (*gpu_notes(known), *_machine(known), *_software(known), *_reasons(known))
+    lines = (*_lacks(known), *gpu_notes(known), *_machine(known), *_software(known), *_reasons(known))
     unusual = list(dict.fromkeys(clean(text) for text in lines))
     return Summary(_head(known), unusual, [(label, clean(text)) for label, text in overview(known)])
+
+
+def _lacks(known: Document) -> Iterator[str]:
+    """Yield what every snapshot has and this one has not; other versions name their parts otherwise."""
+    lost = [name for name in ORDER if not known.has(name)]
+    if known.text("schema_version").startswith("2."):
+        lost = [name for name in ("collection", "collection.collectors") if not known.has(name)][:1] + lost
+    elif len(lost) < len(ORDER):
+        return
+    if lost:
+        yield f"not a whole snapshot, it lacks {listed(lost, SHOWN)}"
 
 
 def _head(known: Document) -> str:

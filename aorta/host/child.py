@@ -23,6 +23,8 @@ _KILL_WAIT_S = 0.5
 _STEP_S = 0.05
 _SHORT_STEP_S = 0.001
 _READ_BYTES = 1 << 16
+#: How long ``end_all`` waits for those that are just starting a process, and then kills at most.
+_START_WAIT_S = 0.5
 
 #: Runs ``argv[3]`` as the words after it. Tells ``R`` through the pipe before that, ``E<errno>`` when
 #: it can not be executed and, when it supervises, ``S<exit code>`` when it ended.
@@ -46,6 +48,17 @@ os._exit(0)
 
 
 _REPORT = re.compile(rb"R(?:E(?P<errno>\d+))?(?:S(?P<status>-?\d+))?")
+
+
+class _Starts:
+    """Which threads are just starting a process, and whether no more may; of atomic steps only."""
+
+    def __init__(self) -> None:
+        self.under_way: set[int] = set()
+        self.over = False
+
+
+_STARTS = _Starts()
 
 
 class Stream:
@@ -230,16 +243,39 @@ def descendants(pid: int) -> list[int]:
     todo = [pid]
     while todo:
         parent = todo.pop()
-        try:
-            for task in os.listdir(f"/proc/{parent}/task"):
-                with open(f"/proc/{parent}/task/{task}/children", encoding="ascii") as file:
-                    todo += map(int, file.read().split())
-        except OSError:
+        found.append(parent)
+        for task in _tasks(parent):
             # It ended, or this kernel does not tell.
-            continue
-        finally:
-            found.append(parent)
+            with contextlib.suppress(OSError), open(f"{task}/children", encoding="ascii") as file:
+                todo += map(int, file.read().split())
     return found[1:]
+
+
+def _tasks(pid: int) -> list[str]:
+    folder = f"/proc/{pid}/task"
+    try:
+        return [f"{folder}/{task}" for task in os.listdir(folder)]
+    except OSError:
+        return []
+
+
+def end_all() -> None:
+    """Kill every process below this one and let no command start any more; for a process about to end.
+
+    Takes no lock, so that a signal handler may call it at any moment.
+    """
+    _STARTS.over = True
+    until = time.monotonic() + _START_WAIT_S
+    while _STARTS.under_way - {threading.get_ident()} and time.monotonic() < until:
+        time.sleep(_SHORT_STEP_S)
+    killed: set[int] = set()
+    until = time.monotonic() + _START_WAIT_S
+    while time.monotonic() < until and (found := {*descendants(os.getpid())} - killed):
+        for pid in found:
+            kill_group(pid)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        killed |= found
 
 
 def _popen(
@@ -249,15 +285,22 @@ def _popen(
     program: str | None = None,
     pass_fds: tuple[int, ...] = (),
 ) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        list(argv),
-        executable=program,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd="/",
-        env=environ,
-        start_new_session=True,
-        pass_fds=pass_fds,
-        bufsize=0,
-    )
+    thread = threading.get_ident()
+    _STARTS.under_way.add(thread)
+    try:
+        if _STARTS.over:
+            raise OSError(errno.ECANCELED, os.strerror(errno.ECANCELED))
+        return subprocess.Popen(
+            list(argv),
+            executable=program,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd="/",
+            env=environ,
+            start_new_session=True,
+            pass_fds=pass_fds,
+            bufsize=0,
+        )
+    finally:
+        _STARTS.under_way.discard(thread)

@@ -6,6 +6,14 @@ Writes what ``aorta env probe`` writes, to standard output by default. Exit stat
 partial), 1 not written, 2 wrong arguments.
 """
 
+if __name__ == "__main__":
+    try:
+        from aorta.early import end_on_interrupt
+
+        end_on_interrupt()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
 import gc
 import os
 import sys
@@ -13,7 +21,16 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from aorta.host.search_path import guard
-from aorta.instrumentation.process import Stdout, Stopped, age, leave, say, secure_streams, stop_on_signals
+from aorta.instrumentation.process import (
+    Stdout,
+    Stopped,
+    age,
+    leave,
+    raise_if_stopped,
+    say,
+    secure_streams,
+    stoppable,
+)
 from aorta.model.vocabulary import INVOCATIONS
 
 USAGE = (
@@ -35,21 +52,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     gc.disable()
     secure_streams()
     guard()
-    try:
-        stop_on_signals()
-        code = run(sys.argv[1:] if arguments is None else list(arguments))
-    except Stopped as stopped:
-        _say(str(stopped))
-        code = stopped.code
+    code = stoppable(run, sys.argv[1:] if arguments is None else list(arguments))
     leave(code, at_once=arguments is None)
 
 
 def run(arguments: list[str]) -> int:
     """Capture and write as the arguments say; return the exit status."""
     if arguments in (["-h"], ["--help"]):
-        with Stdout() as out:
-            out.write(f"{USAGE}\n")
-        return 0
+        return _help()
     try:
         wishes, target = parse(arguments)
     except UsageError as error:
@@ -57,6 +67,20 @@ def run(arguments: list[str]) -> int:
         _say(str(error))
         return 2
     return _probe(target, wishes)
+
+
+def _help() -> int:
+    from aorta.instrumentation.write import told
+
+    with Stdout() as out:
+        try:
+            out.write(f"{USAGE}\n")
+        except BrokenPipeError:
+            return 1
+        except OSError as error:
+            _say(told(error, "standard output"))
+            return 1
+    return 0
 
 
 def parse(arguments: list[str]) -> tuple[dict[str, Any], str]:
@@ -124,6 +148,7 @@ def _probe(target: str, wishes: dict[str, Any]) -> int:
             host.close()
             raise
         except Exception as error:
+            raise_if_stopped()
             if os.environ.get("AORTA_DEBUG"):
                 raise
             _say(f"internal error: {type(error).__name__}: {error} (AORTA_DEBUG=1 shows where)")

@@ -17,6 +17,7 @@ from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.request import EXPECTABLE, INVOCATIONS, Request
 from aorta.host.protocol import Host
 from aorta.instrumentation.about import envelope
+from aorta.instrumentation.process import enders
 from aorta.instrumentation.switch import sudo_from_environment
 from aorta.instrumentation.write import write_atomically
 from aorta.model.codec import dump, to_json
@@ -122,8 +123,10 @@ def capture_to(path: str | os.PathLike[str], *, force: bool = True, **options: A
 
 def live_host(deadline_s: float = DEADLINE_S) -> Host:
     """Return this machine; a file system that may hang gets a third of the deadline, 3 s at most."""
+    from aorta.host.child import end_all
     from aorta.host.live import LiveHost
 
+    enders.add(end_all)
     return LiveHost(slow_limit_s=min(PATIENCE_S, deadline_s / 3))
 
 

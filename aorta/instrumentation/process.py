@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import IO, Any, NoReturn
 
 #: Seconds that cleaning up may take after a signal before the process leaves anyway.
@@ -25,6 +26,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 #: Files that must not outlive the process: who makes one puts it here before, and takes it out after.
 temporaries: set[str] = set()
+
+#: Called before the process ends at once: who starts processes puts here what ends them, waiting for no lock.
+enders: set[Callable[[], None]] = set()
+
+
+#: What signals have raised so far.
+_stops: list["Stopped"] = []
 
 
 class Stopped(KeyboardInterrupt):
@@ -71,29 +79,67 @@ def stop_on_signals() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _stop)
+    sys.unraisablehook = _unraisable
 
 
 def _stop(number: int, _frame: Any) -> None:
     # A clean-up that hangs ends the process too.
-    _exit_on_signals()
+    exit_on_signals()
     threading.Thread(target=_leave_late, args=(128 + number,), daemon=True).start()
-    raise Stopped(number)
+    _stops.append(Stopped(number))
+    raise_if_stopped()
 
 
-def _exit_on_signals() -> None:
+def raise_if_stopped() -> None:
+    """Raise ``Stopped``, if it was raised before: an import may have made another error of it."""
+    if _stops:
+        raise _stops[0] from None
+
+
+def stoppable(run: Callable[[list[str]], int], arguments: list[str]) -> int:
+    """Return the exit status of a command that signals may stop; one line tells that they did."""
+    try:
+        stop_on_signals()
+        try:
+            return run(arguments)
+        finally:
+            exit_on_signals()
+            raise_if_stopped()
+    except Stopped as stopped:
+        say(f"aorta: {stopped}")
+        return stopped.code
+
+
+def exit_on_signals() -> None:
     """Let signals end the process at once where they raise ``Stopped`` so far."""
     for number in SIGNALS:
         if signal.getsignal(number) is _stop:
-            signal.signal(number, lambda again, _: _exit(128 + again))
+            signal.signal(number, lambda again, _: _exit_at_once(128 + again))
 
 
 def _leave_late(code: int) -> None:
     time.sleep(LAST_S)
+    _exit_at_once(code)
+
+
+def _unraisable(lost: "sys.UnraisableHookArgs") -> None:
+    """End the process where Python would drop a ``Stopped``: in callbacks of its own, as while importing."""
+    if isinstance(lost.exc_value, Stopped):
+        say(f"aorta: {lost.exc_value}")
+        _exit_at_once(lost.exc_value.code)
+    sys.__unraisablehook__(lost)
+
+
+def _exit_at_once(code: int) -> NoReturn:
+    """End the process and all that it started, without the clean-up of who started it."""
+    for end in list(enders):
+        with contextlib.suppress(Exception):
+            end()
     _exit(code)
 
 
 def _exit(code: int) -> NoReturn:
-    """End the process at once; a signal between two instructions may have left a file behind."""
+    """End the process; a signal between two instructions may have left a file behind."""
     for path in list(temporaries):
         with contextlib.suppress(OSError):
             os.unlink(path)
@@ -114,7 +160,7 @@ def leave(code: int, *, at_once: bool = True) -> NoReturn:
     ``at_once`` spares taking the interpreter apart, a tenth of a short run, and so does a thread that
     was given up and hangs: the interpreter would stumble over it.
     """
-    _exit_on_signals()
+    exit_on_signals()
     for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
         if not _flushed(stream):
             # Else the interpreter would try again at its end, and complain.

@@ -35,7 +35,7 @@ def write_atomically(path: str, text: str, *, force: bool = False) -> None:
 def replacing(path: str) -> Iterator[IO[str]]:
     """Open a stream whose content replaces ``path`` when the block ends without an error."""
     if _is_direct(path):
-        with open(path, "w", encoding="utf-8") as stream:
+        with _open_direct(path) as stream:
             yield stream
         return
     target = os.path.realpath(path)
@@ -67,9 +67,6 @@ def check_writable(path: str) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
         return
     target = os.path.realpath(path)
-    with contextlib.suppress(FileNotFoundError):
-        # A name that is too long, a parent that is a file: the same error that the rename would meet.
-        os.lstat(target)
     folder = os.path.dirname(target)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
@@ -116,14 +113,31 @@ def _temporary(folder: str) -> str:
 
 
 def _is_direct(path: str) -> bool:
-    """Tell whether ``path`` is a device or pipe. Raises IsADirectoryError for a directory."""
+    """Tell whether ``path`` is a device or pipe.
+
+    Raises the OSError of a path that can be no file: a directory, also one that is not there yet, a
+    name that is too long, a link to itself.
+    """
     try:
         mode = os.stat(path).st_mode
-    except OSError:
-        return False
+    except FileNotFoundError:
+        mode = stat.S_IFDIR if os.path.basename(path) in ("", ".", "..") else stat.S_IFREG
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     return not stat.S_ISREG(mode)
+
+
+def _open_direct(path: str) -> IO[str]:
+    """Open a device or pipe without waiting for the other side. Raises OSError where there is none."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ENXIO and stat.S_ISFIFO(os.stat(path).st_mode):
+            raise OSError(errno.ENXIO, "a pipe that nobody reads", path) from None
+        raise
+    # What is written may wait for a reader that is slow.
+    os.set_blocking(descriptor, True)
+    return open(descriptor, "w", encoding="utf-8")
 
 
 def _refuse_foreign(path: str, text: str) -> None:

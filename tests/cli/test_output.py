@@ -274,6 +274,52 @@ def test_a_fifo_gets_the_document(cli):
     assert stat.S_ISFIFO((cli.folder / "pipe").stat().st_mode)
 
 
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("aorta", ("env", "probe", "-o")),
+        ("aorta", ("env", "record")),
+        ("aorta.instrumentation._probe_main", ()),
+    ],
+)
+def test_a_fifo_that_nobody_reads_is_one_line(cli, module, words):
+    os.mkfifo(cli.folder / "pipe")
+    ran = cli(*words, "pipe", module=module, env={"PATH": "/nowhere"})
+    assert (ran.code, ran.lines) == (1, ["aorta: cannot write pipe: a pipe that nobody reads"])
+
+
+def test_a_fifo_waits_for_a_reader_that_is_slow(cli):
+    os.mkfifo(cli.folder / "pipe")
+    reader = subprocess.Popen(
+        ["sh", "-c", "exec <pipe; sleep 2; cat"], stdout=subprocess.PIPE, cwd=cli.folder
+    )
+    assert cli.probe("-o", "pipe", env={"PATH": "/nowhere"}).code == 0
+    text = reader.communicate(timeout=20)[0]
+    assert len(text) > 1 << 14 and json.loads(text)["schema_version"] == "2.0"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("nd/", "Is a directory"),
+        ("nd/.", "Is a directory"),
+        ("nd/sub/", "Is a directory"),
+        ("file/", "Not a directory"),
+        ("loop", "Too many levels of symbolic links"),
+        ("loop/x.json", "Too many levels of symbolic links"),
+    ],
+)
+@pytest.mark.parametrize("module", ["aorta", "aorta.instrumentation._probe_main"])
+def test_a_path_that_can_be_no_file(cli, module, name, text):
+    (cli.folder / "file").write_text("kept")
+    (cli.folder / "loop").symlink_to("loop")
+    words = ("env", "probe", *QUICK, "--force", "-o") if module == "aorta" else ()
+    ran = cli(*words, name, module=module, env={"PATH": "/nowhere"})
+    assert (ran.code, ran.lines) == (1, [f"aorta: cannot write {name}: {text}"])
+    assert left(cli.folder) == ["file", "loop"]
+    assert (cli.folder / "loop").is_symlink() and (cli.folder / "file").read_text() == "kept"
+
+
 def test_a_link_is_written_through(cli):
     (cli.folder / "there").mkdir()
     (cli.folder / "env.json").symlink_to("there/real.json")
@@ -286,6 +332,41 @@ def test_a_full_standard_output_is_one_line(cli):
     with open("/dev/full", "w") as full:
         ran = cli.probe(*QUICK, "-o", "-", stdout=full)
     assert (ran.code, ran.lines) == (1, ["aorta: cannot write standard output: No space left on device"])
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--version",
+        "--help",
+        "env --help",
+        "env probe --help",
+        "env show --help",
+        "env record --help",
+        "env collectors --help",
+        "schema --help",
+        "schema show --help",
+    ],
+)
+def test_help_that_cannot_be_printed_is_one_line(cli, words, unbuffered):
+    with open("/dev/full", "w") as full:
+        ran = cli(*words.split(), stdout=full, env={"PYTHONUNBUFFERED": unbuffered})
+    assert (ran.code, ran.lines) == (1, ["aorta: cannot write standard output: No space left on device"])
+
+
+def test_other_words_of_their_own_that_cannot_be_printed(cli):
+    with open("/dev/full", "w") as full:
+        usage = cli("--help", module="aorta.instrumentation._probe_main", stdout=full)
+        completion = cli(stdout=full, env={"_AORTA_COMPLETE": "bash_source"})
+    for ran in (usage, completion):
+        assert (ran.code, ran.lines) == (1, ["aorta: cannot write standard output: No space left on device"])
+    read, write = os.pipe()
+    os.close(read)
+    for words, module in ((["--help"], "aorta.instrumentation._probe_main"), (["--version"], "aorta")):
+        ran = cli(*words, module=module, stdout=write)
+        assert (ran.code, ran.err) == (1, "")
+    os.close(write)
 
 
 def test_a_closed_standard_output_is_one_line(cli):

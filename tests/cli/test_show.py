@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from aorta.model.sections import ORDER
+
 
 @pytest.fixture
 def saved(cli, recording):
@@ -112,3 +114,25 @@ def test_a_recording_is_no_snapshot(cli, recording, packed):
     assert (
         f"a recording, not a snapshot; look at it with: aorta env probe --replay {path} --summary" in ran.err
     )
+
+
+@pytest.mark.parametrize(
+    ("document", "lacks"),
+    [
+        ({"schema_version": "2.0"}, ("collection, host, ", " more")),
+        ({"schema_version": "2.0", "collection": {}}, ("collection.collectors, host, ", " more")),
+        ({"schema_version": "2.0", "collection": None, **dict.fromkeys(ORDER)}, ("collection.collectors",)),
+        ({"schema_version": "2.1", "collection": {"collectors": {}}, **dict.fromkeys(ORDER[1:])}, ("host",)),
+        ({"schema_version": "1.13"}, ("host, ", " more")),
+        ({"schema_version": "3.0"}, ("host, ", " more")),
+        ({"schema_version": "1.13", "rocm": None}, ()),
+    ],
+)
+def test_a_document_that_lacks_what_every_snapshot_has(cli, document, lacks):
+    ran = cli("env", "show", "-", stdin=json.dumps(document))
+    assert ran.code == 0
+    lines = [line for line in ran.out.splitlines() if line.startswith("! not a whole snapshot, it lacks ")]
+    assert len(lines) == bool(lacks)
+    assert ("nothing unusual" in ran.out) == (not lacks)
+    for text in lacks:
+        assert text in lines[0]

@@ -1,10 +1,14 @@
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+
+from tests.parts.fake_tools import make
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
@@ -228,3 +232,105 @@ process.leave(0)
 def test_a_signal_while_leaving_is_no_traceback(environ):
     done = subprocess.run([sys.executable, "-c", LATE], env=environ(), stderr=subprocess.PIPE, timeout=30)
     assert (done.returncode, done.stderr) == (143, b"")
+
+
+SCRIPT = "import sys\nfrom aorta.cli import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
+ENTRIES = {
+    "module": ("-m", "aorta", "env", "probe", "-o", "-"),
+    "script": ("bin-aorta", "env", "probe", "-o", "-"),
+    "probe_main": ("-m", "aorta.instrumentation._probe_main"),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_interrupt_at_any_moment_shows_no_frame_of_aorta(cli, environ, entry):
+    """What Python prints before it runs the first line of aorta is its own."""
+    (cli.folder / "bin-aorta").write_text(SCRIPT)
+    for number in range(40):
+        process = subprocess.Popen(
+            [sys.executable, *ENTRIES[entry]],
+            cwd=cli.folder,
+            env=environ(covered=False, PATH="/nowhere"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        # Every second one in the first moments, where it is about imports.
+        time.sleep(random.uniform(0, 0.3 if number % 2 else 0.08))
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert not re.search(r'File ".*/aorta/', err), err
+        if "Traceback" not in err and "Error" not in err:
+            assert err in ("", "aorta: stopped by SIGINT\n")
+            assert process.returncode in (0, 130, -signal.SIGINT)
+
+
+TURNED = """
+import os, signal, sys
+class Wrapped:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGTERM)
+class Dropped:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        os.getpid()
+def run(arguments):
+    if arguments == ["wrapped"]:
+        type("Owner", (), {"member": Wrapped()})
+    if arguments == ["dropped"]:
+        Dropped()
+    if arguments == ["caught"]:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except BaseException:
+            return 0
+from aorta.instrumentation.process import leave, stoppable
+leave(stoppable(run, sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("how", ["wrapped", "dropped", "caught"])
+def test_a_signal_that_another_error_took_the_place_of(environ, how):
+    done = subprocess.run(
+        [sys.executable, "-c", TURNED, how], env=environ(), stderr=subprocess.PIPE, text=True, timeout=30
+    )
+    assert (done.returncode, done.stderr) == (143, "aorta: stopped by SIGTERM\n")
+
+
+def with_variable(value):
+    """Return the processes that inherited a value in their environment, and have not ended."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if value.encode() in file.read():
+                    found.append(int(pid))
+        except OSError:
+            continue
+    return found
+
+
+def test_a_second_signal_ends_at_once_and_leaves_no_tool_behind(cli, environ, tmp_path):
+    path = make(tmp_path / "host")
+    for number in range(20):
+        token = f"aorta-test-{os.getpid()}-{number}"
+        process = subprocess.Popen(
+            [sys.executable, "-m", "aorta", "env", "probe", "-o", "-"],
+            cwd=cli.folder,
+            env=environ(covered=False, PATH=path, TOOLS_DELAY_S="30", TOKEN=token),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        # The process itself is one of them, and then the first tools that it starts.
+        least = 2 + number % 4
+        wait_for(lambda token=token, least=least: len(with_variable(token)) >= least)
+        process.send_signal(signal.SIGTERM)
+        time.sleep(random.uniform(0, 0.002))
+        process.send_signal(signal.SIGTERM)
+        begun = time.monotonic()
+        _, err = process.communicate(timeout=30)
+        assert time.monotonic() - begun < 2
+        assert process.returncode == 143
+        assert err in ("", "aorta: stopped by SIGTERM\n")
+        wait_for(lambda token=token: not with_variable(token), 1)

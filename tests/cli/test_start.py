@@ -9,7 +9,7 @@ FORBIDDEN = ("attr", "attrs", "yaml", "rich", "pluggy", "importlib.metadata", "c
 def loaded_after(cli, environ, *words):
     code = (
         "import sys\n"
-        "from aorta.cli import run\n"
+        "from aorta.cli.entry import run\n"
         f"code = run({list(words)!r})\n"
         f"print([name for name in {FORBIDDEN!r} if name in sys.modules], code, file=sys.stderr)"
     )
@@ -95,9 +95,9 @@ def test_junk_deadline_in_the_environment(cli):
 
 def test_an_internal_error_is_one_line_and_debug_shows_where(environ):
     code = (
-        "import sys, aorta.cli\n"
+        "import sys, aorta.cli.entry\n"
         "def broken(arguments): raise KeyError('surprise')\n"
-        "aorta.cli._run = broken\n"
+        "aorta.cli.entry._run = broken\n"
         "aorta.cli.main()\n"
     )
 
@@ -141,9 +141,9 @@ def test_a_package_that_is_not_installed_is_named(cli, package, words):
 
 def test_any_other_missing_module_is_a_defect(environ):
     code = (
-        "import aorta.cli\n"
+        "import aorta.cli.entry\n"
         "def broken(arguments): import no_such_module\n"
-        "aorta.cli._run = broken\n"
+        "aorta.cli.entry._run = broken\n"
         "aorta.cli.main()\n"
     )
     done = subprocess.run(

@@ -3,6 +3,7 @@ import pytest
 from aorta.cli.plain import LIMIT, clean
 from aorta.cli.render import plain_lines
 from aorta.cli.summary import summarize
+from aorta.model.sections import ORDER
 
 ABSENT = {"coverage": {"gpu": "absent"}}
 
@@ -24,6 +25,7 @@ def document(**members):
         **members.pop("collection", {}),
     }
     return {
+        **dict.fromkeys(ORDER),
         "schema_version": "2.0",
         "partial": False,
         "partial_reasons": [],
@@ -152,7 +154,9 @@ def test_a_dead_mount_is_said_once():
 
 
 def test_reasons_of_1_x_have_no_kind():
-    assert summarize({"schema_version": "1.13", "partial_reasons": ["a.b: why", "odd"]}).unusual == [
+    assert summarize(
+        {"schema_version": "1.13", "host": None, "partial_reasons": ["a.b: why", "odd"]}
+    ).unusual == [
         "partial: a.b: why",
         "partial: odd",
     ]

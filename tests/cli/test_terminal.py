@@ -1,9 +1,12 @@
 """What is shown on a terminal, on a real one."""
 
+import json
 import os
 import pty
 import subprocess
 import sys
+
+from aorta.model.sections import ORDER
 
 
 def on_terminal(cli, environ, *words, env=None, both=True):
@@ -71,7 +74,8 @@ def test_progress_says_nothing_of_no_work(cli):
 
 
 def test_nothing_unusual(cli, environ):
-    (cli.folder / "x.json").write_text('{"schema_version": "2.0"}')
+    whole = {**dict.fromkeys(ORDER), "schema_version": "2.0", "collection": {"collectors": {}}}
+    (cli.folder / "x.json").write_text(json.dumps(whole))
     code, shown = on_terminal(cli, environ, "env", "show", "x.json")
     assert code == 0
     assert "nothing unusual was seen" in shown
