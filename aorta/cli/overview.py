@@ -98,7 +98,7 @@ def _isolation(known: Document) -> str:
 def _rocm(known: Document) -> str:
     root = known.text("rocm.root")
     version = known.text("rocm.version")
-    if not version and known.text("rocm.root_source") in ("", "none"):
+    if not version and known.text("rocm.root_source") in ("", "none", "unknown"):
         return UNKNOWN
     return _joined(version or "version unknown", root, known.text("rocm.layout"))
 
