@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+SOURCES := $(shell find aorta collectors -name '*.py')
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: probe test clean
@@ -19,8 +20,9 @@ $(VENV)/bin/python:
 	  echo "$(PYTHON) lacks ensurepip; install it with: apt-get install -y python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install -q -e .
+# For tests the install is editable; for use it is a plain one, which starts faster.
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml $(SOURCES)
+	$(BIN)/python -m pip install -q $(if $(wildcard $(VENV)/installed-test),-e) .
 	@touch $@
 
 $(VENV)/installed-test: $(VENV)/bin/python pyproject.toml

@@ -140,12 +140,12 @@ def slow(folder: Path, options: argparse.Namespace) -> Line:
 
 def help_(folder: Path, options: argparse.Namespace) -> Line:
     """``aorta --help``."""
-    return _ratio("--help", "help", ["--help"], _bare(folder), options, 0.40)
+    return _ratio("--help", "help", ["--help"], _bare(folder), options, 0.50)
 
 
 def bare(folder: Path, options: argparse.Namespace) -> Line:
     """A probe of a machine with nothing on it."""
-    return _ratio("bare probe", "probe", ["env", "probe", "-o", "/dev/null"], _bare(folder), options, 0.50)
+    return _ratio("bare probe", "probe", ["env", "probe", "-o", "/dev/null"], _bare(folder), options, 0.90)
 
 
 def _bare(folder: Path) -> dict[str, str]:
