@@ -41,8 +41,8 @@ def test_an_environment_without_a_name_is_its_path():
 
 
 def test_a_venv_on_conda_is_a_venv_and_shows_its_base():
-    value = context("/work/.venv", "/opt/conda", conda=True, env={"CONDA_DEFAULT_ENV": "base"}).value
-    assert (value["python_env"], value["venv_path"]) == ("venv", "/work/.venv")
+    value = context("/srv/job/.venv", "/opt/conda", conda=True, env={"CONDA_DEFAULT_ENV": "base"}).value
+    assert (value["python_env"], value["venv_path"]) == ("venv", "/srv/job/.venv")
     assert (value["conda_prefix"], value["conda_env_name"]) == ("/opt/conda", None)
 
 

@@ -28,10 +28,10 @@ def test_a_venv_needs_no_variable():
 
 def test_w17_a_venv_in_a_conda_shell_is_a_venv():
     conda = {"CONDA_DEFAULT_ENV": "base", "CONDA_PREFIX": "/opt/conda"}
-    seen = facts("/work/.venv", "/opt/conda", dirs=["/opt/conda/conda-meta"], env=conda)
-    assert (seen.env, seen.venv_path, seen.conda_env_name) == ("venv", "/work/.venv", None)
+    seen = facts("/srv/job/.venv", "/opt/conda", dirs=["/opt/conda/conda-meta"], env=conda)
+    assert (seen.env, seen.venv_path, seen.conda_env_name) == ("venv", "/srv/job/.venv", None)
     assert (seen.conda_prefix, seen.stale_conda) == ("/opt/conda", None)
-    other = facts("/work/.venv", "/usr", env=conda)
+    other = facts("/srv/job/.venv", "/usr", env=conda)
     assert (other.env, other.conda_prefix, other.stale_conda) == ("venv", None, "base")
 
 

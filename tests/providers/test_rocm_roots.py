@@ -124,9 +124,9 @@ def test_an_unreadable_wheel_override_keeps_its_layout():
 
 def test_relative_override_counts_from_the_working_directory():
     tree = roots(
-        files={"/work/rocm/lib/x": ""}, links={"/proc/self/cwd": "/work/sub"}, env={"ROCM_PATH": "../rocm"}
+        files={"/srv/rocm/lib/x": ""}, links={"/proc/self/cwd": "/srv/sub"}, env={"ROCM_PATH": "../rocm"}
     )
-    assert tree.root == "/work/rocm"
+    assert tree.root == "/srv/rocm"
 
 
 def test_relative_override_in_a_deleted_directory_is_skipped():
