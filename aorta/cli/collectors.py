@@ -10,6 +10,7 @@ from aorta.cli.errors import Command, printing
 from aorta.instrumentation.process import Stdout
 
 if TYPE_CHECKING:
+    from aorta.plugin.declare import Spec
     from aorta.plugin.registry import Registry
 
 Row = tuple[str, ...]
@@ -31,6 +32,17 @@ def collectors(*, as_json: bool, plugins: tuple[str, ...]) -> None:
             out.write(text + "\n")
 
 
+def _declared(registry: "Registry", spec: "Spec") -> dict[str, Any]:
+    """Return what sections and providers declare alike."""
+    return {
+        "needs": [model.__name__ for model in spec.needs],
+        "timeout_s": spec.timeout_s,
+        "summary": spec.summary,
+        "plugin": registry.plugin_of[spec.name],
+        "blocked": registry.blocked.get(spec.name),
+    }
+
+
 def listing(registry: "Registry") -> dict[str, list[dict[str, Any]]]:
     """Return all that is declared, as JSON values."""
     return {
@@ -40,22 +52,14 @@ def listing(registry: "Registry") -> dict[str, list[dict[str, Any]]]:
                 "provenance": [kind.value for kind in spec.provenance],
                 "scope": spec.scope.value,
                 "detail": spec.detail.value,
-                "needs": [model.__name__ for model in spec.needs],
-                "timeout_s": spec.timeout_s,
-                "summary": spec.summary,
-                "plugin": registry.plugin_of[spec.name],
-                "blocked": registry.blocked.get(spec.name),
+                **_declared(registry, spec),
             }
             for spec in registry.collectors.values()
         ],
         "providers": [
             {
                 "name": spec.name,
-                "needs": [model.__name__ for model in spec.needs],
-                "timeout_s": spec.timeout_s,
-                "summary": spec.summary,
-                "plugin": registry.plugin_of[spec.name],
-                "blocked": registry.blocked.get(spec.name),
+                **_declared(registry, spec),
             }
             for spec in registry.providers.values()
         ],

@@ -1,14 +1,11 @@
 """Running the command line: every command is imported when it is called, every error is one line."""
 
 import contextlib
-import gc
 import os
-import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from aorta.host.search_path import guard
-from aorta.instrumentation.process import leave, raise_if_stopped, say, secure_streams, stoppable
+from aorta.instrumentation.process import be_program, raise_if_stopped, say
 
 DEBUG = "AORTA_DEBUG"
 
@@ -18,12 +15,7 @@ NEEDED = ("click", "rich")
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit status (by SystemExit, given arguments)."""
-    # The process is short: collecting garbage while it imports would cost a twentieth of a probe.
-    gc.disable()
-    secure_streams()
-    guard()
-    code = stoppable(run, sys.argv[1:] if arguments is None else list(arguments))
-    leave(code, at_once=arguments is None)
+    be_program(run, arguments)
 
 
 def run(arguments: list[str]) -> int:

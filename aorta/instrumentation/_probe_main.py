@@ -14,23 +14,11 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 
-import gc
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from aorta.host.search_path import guard
-from aorta.instrumentation.process import (
-    Stdout,
-    Stopped,
-    age,
-    leave,
-    raise_if_stopped,
-    say,
-    secure_streams,
-    stoppable,
-)
+from aorta.instrumentation.process import Stdout, Stopped, age, be_program, raise_if_stopped, say
 from aorta.model.vocabulary import INVOCATIONS
 
 USAGE = (
@@ -48,12 +36,7 @@ class UsageError(Exception):
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Capture, write, and end the process."""
-    # The process is short: collecting garbage would cost a tenth of it.
-    gc.disable()
-    secure_streams()
-    guard()
-    code = stoppable(run, sys.argv[1:] if arguments is None else list(arguments))
-    leave(code, at_once=arguments is None)
+    be_program(run, arguments)
 
 
 def run(arguments: list[str]) -> int:

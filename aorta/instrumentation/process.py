@@ -1,17 +1,20 @@
 """How a capturing process starts and ends: its standard streams, its signals, its last breath.
 
-Shared by the command line and by ``_probe_main``; it imports nothing but the standard library.
+Shared by the command line and by ``_probe_main``; it imports nothing that is not quick to.
 """
 
 import atexit
 import contextlib
+import gc
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import IO, Any, NoReturn
+
+from aorta.host.search_path import guard
 
 #: Seconds that cleaning up may take after a signal before the process leaves anyway.
 LAST_S = 3.0
@@ -94,6 +97,16 @@ def raise_if_stopped() -> None:
     """Raise ``Stopped``, if it was raised before: an import may have made another error of it."""
     if _stops:
         raise _stops[0] from None
+
+
+def be_program(run: Callable[[list[str]], int], arguments: Sequence[str] | None) -> NoReturn:
+    """Run a command as this process and end it with the command's status (by SystemExit, given arguments)."""
+    # The process is short: collecting garbage while it imports would cost a twentieth of a probe.
+    gc.disable()
+    secure_streams()
+    guard()
+    code = stoppable(run, sys.argv[1:] if arguments is None else list(arguments))
+    leave(code, at_once=arguments is None)
 
 
 def stoppable(run: Callable[[list[str]], int], arguments: list[str]) -> int:

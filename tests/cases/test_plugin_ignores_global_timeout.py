@@ -87,8 +87,7 @@ def session_of(pid):
 def test_it_is_cut_and_named(name, tmp_path):
     out, err, code, elapsed = captured(tmp_path, VARIANTS[name])
     assert (out, code) == ("the application goes on\n", 0), err
-    # The plugin would take 600 s, and a busy one slows all others.
-    assert elapsed < 40
+    assert elapsed < 15
     made = parse_json((tmp_path / "env.json").read_text())
     assert made["host"]["kernel_release"]
     assert made["collection"]["collectors"]["host"]["status"] in ("ok", "partial")

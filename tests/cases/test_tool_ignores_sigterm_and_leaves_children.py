@@ -42,7 +42,7 @@ def test_it_ends_in_time(tmp_path, monkeypatch, body):
         result = collect(host, "system_health", sudo=True, timeouts={"system_health": 5.0})
     finally:
         host.close()
-    assert time.monotonic() - started < 40
+    assert time.monotonic() - started < 8
     assert (result.value, result.kinds()) == (None, ["timed_out"])
     until = time.monotonic() + 3
     while left(str(tmp_path)) and time.monotonic() < until:

@@ -332,6 +332,6 @@ def test_a_slow_command_leaves_time_to_tell():
     ctx = context(Host(), seconds=1.0)
     begun = time.monotonic()
     answer = ctx.command(["slow"], timeout=60)
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 1.0
     assert answer.kind is ReasonKind.TIMED_OUT
     assert answer.detail.startswith("slow: no end within 0.8")

@@ -324,7 +324,7 @@ def test_384_processors_are_parsed_quickly():
     start = time.perf_counter()
     found = parse_cpuinfo(text)
     assert (found.sockets, found.cores, found.logical) == (2, 192, 384)
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - start < 1
 
 
 def test_architecture_that_tells_only_numbers():

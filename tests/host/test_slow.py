@@ -142,7 +142,7 @@ def test_everyone_who_waits_keeps_the_own_limit(mount):
     third.start()
     for thread in (first, second, third):
         thread.join()
-    assert took["second"] < took["first"]
+    assert took["second"] < 1.7
     assert took["third"] < 2 + SOON_S
     host.close()
 
