@@ -1,14 +1,21 @@
-# Two commands: `make probe` takes a first snapshot of this machine, `make test` tests aorta on it.
+# `make probe` takes a first snapshot of this machine, `make test` tests aorta on it, `make standalone` writes
+# aorta as a program of one file.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find aorta collectors -name '*.py')
+# What aorta needs on Python 3.10 alone, and so its single file, whichever Python writes that.
+ONLY_OLD := exceptiongroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: probe test clean
+.PHONY: probe test standalone clean
 
 probe: $(VENV)/installed
 	$(BIN)/aorta env probe --extended -o env.json --summary
+
+standalone: $(VENV)/installed
+	@$(BIN)/python -m pip install -q $(ONLY_OLD)
+	$(BIN)/aorta standalone dist/aorta.pyz
 
 test: $(VENV)/installed-test
 	@$(BIN)/python tests/parts/system.py

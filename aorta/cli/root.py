@@ -66,6 +66,7 @@ root = LazyGroup(
     lazy={
         "env": ("aorta.cli.root:env", "Capture and read snapshots of what a process runs on."),
         "schema": ("aorta.cli.root:schema", "The JSON Schema of the document."),
+        "standalone": ("aorta.cli.standalone:standalone", "Write aorta as a program of one file."),
     },
 )
 root = click.version_option(aorta.__version__, message="aorta %(version)s")(root)

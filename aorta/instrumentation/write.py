@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import Any, TextIO
 
 from aorta.instrumentation.filekind import NOTHING, OTHER, RECORDING, SNAPSHOT, held_by
 from aorta.instrumentation.process import temporaries
@@ -32,8 +32,11 @@ def write_atomically(path: str, text: str, *, force: bool = False) -> None:
 
 
 @contextlib.contextmanager
-def replacing(path: str) -> Iterator[IO[str]]:
-    """Open a stream whose content replaces ``path`` when the block ends without an error."""
+def replacing(path: str) -> Iterator[TextIO]:
+    """Open a stream whose content replaces ``path`` when the block ends without an error.
+
+    What is no text goes through its ``buffer``.
+    """
     if _is_direct(path):
         with _open_direct(path) as stream:
             yield stream
@@ -127,7 +130,7 @@ def _is_direct(path: str) -> bool:
     return not stat.S_ISREG(mode)
 
 
-def _open_direct(path: str) -> IO[str]:
+def _open_direct(path: str) -> TextIO:
     """Open a device or pipe without waiting for the other side. Raises OSError where there is none."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
