@@ -100,3 +100,13 @@ def test_a_python_that_is_too_old(tmp_path):
     assert done.returncode != 0
     assert done.stderr.splitlines()[0] == "aorta needs Python 3.10 or newer; this is 3.9.2"
     assert not (tmp_path / "venv").exists()
+
+
+def test_the_single_file_is_made_from_an_installation_that_can_serve_every_python(tmp_path):
+    command = ["make", "-n", "standalone", f"VENV={tmp_path}/none"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    install, old, write = done.stdout.splitlines()[-3:]
+    assert install.startswith("touch ")
+    assert old.endswith("pip install -q exceptiongroup")
+    assert write == f"{tmp_path}/none/bin/aorta standalone dist/aorta.pyz"
+    assert "make test standalone" in (ROOT / ".ci" / "run").read_text()
