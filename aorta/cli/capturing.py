@@ -9,6 +9,7 @@ import click
 from aorta.cli.errors import Failure, Misuse
 from aorta.instrumentation.process import say
 from aorta.instrumentation.switch import sudo_from_environment
+from aorta.model.vocabulary import METHODS
 
 if TYPE_CHECKING:
     from aorta.host.protocol import Host
@@ -91,6 +92,12 @@ _SHARED = (
         show_default=True,
         show_envvar=True,
         help="The limit of the whole capture in seconds.",
+    ),
+    click.option(
+        "--digests",
+        type=click.Choice(METHODS),
+        help="How kernel catalogs are hashed: their whole content, name, size and both ends, or not at all."
+        "  [default: full; identity on network file systems]",
     ),
     click.option("--sudo", is_flag=True, help="Allow privileged commands, by sudo -n. [env: AORTA_SUDO=1]"),
     click.option(

@@ -79,6 +79,12 @@ COMPUTED = ("partial", "partial_reasons", "collection", "extensions")
 )
 @click.option("--every-rank", is_flag=True, help="Capture in every task, not only in the first of each node.")
 @click.option("--force", is_flag=True, help="Replace what is no snapshot of this host.")
+@click.option(
+    "--no-digest-cache", is_flag=True, help="Take no digest from an earlier capture, and leave none."
+)
+@click.option(
+    "--verify-digests", is_flag=True, help="Hash also what is remembered, and name what was remembered wrong."
+)
 @click.option("--replay", metavar="FILE", help="Look at a recording in place of this machine.")
 @capture_options
 def probe(**asked: Any) -> None:
@@ -91,8 +97,10 @@ def probe(**asked: Any) -> None:
     shows = asked["summary"] or asked["as_json"] or asked["field"] is not None
     wanted = asked["output"] or (None if shows else DEFAULT_OUTPUT)
     target = None
+    for output in (wanted, "-" if asked["as_json"] else None):
+        if output is not None:
+            check_apart(output, tasks, every_rank=asked["every_rank"])
     if wanted is not None:
-        check_apart(wanted, tasks, every_rank=asked["every_rank"])
         target = expand(wanted, tasks, os.environ)
     if not tasks.captures and not asked["every_rank"]:
         _skip(tasks)
@@ -171,6 +179,9 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
         timeouts=dict(asked["timeouts"]),
         deadline_s=asked["deadline"],
         sudo=sudo,
+        digests=asked["digests"],
+        cache=not asked["no_digest_cache"],
+        verify_digests=asked["verify_digests"],
         expect=_flat(asked["expect"]),
     )
     return dump(snapshot), host.env

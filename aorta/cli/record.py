@@ -77,6 +77,7 @@ def _recorded(target: str, asked: dict[str, Any]) -> int:
             timeouts=dict(asked["timeouts"]),
             deadline_s=asked["deadline"],
             sudo=sudo,
+            digests=asked["digests"],
         )
         if host.broken is not None:
             raise host.broken

@@ -3,6 +3,8 @@
 from aorta.collect.answer import Answer, CommandAnswer, parsed
 from aorta.collect.context import Context
 from aorta.collect.request import Request
+from aorta.collect.tree_digest import TreeDigest, TreeFile, names_digest
+from aorta.host.elf import Elf
 from aorta.host.mountinfo import Mount, parse_mountinfo
 from aorta.host.protocol import Completed, Distribution, Entry, Masked, Module, Stat
 
@@ -12,12 +14,16 @@ __all__ = [
     "Completed",
     "Context",
     "Distribution",
+    "Elf",
     "Entry",
     "Masked",
     "Module",
     "Mount",
     "Request",
     "Stat",
+    "TreeDigest",
+    "TreeFile",
+    "names_digest",
     "parse_mountinfo",
     "parsed",
 ]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from aorta.host.elf import ElfError
 from aorta.host.protocol import Completed, DeadMountError, NotRecordedError
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Outcome, ReasonKind
@@ -44,7 +45,7 @@ def kind_of(error: BaseException) -> ReasonKind:
         return ReasonKind.NOT_RECORDED
     if isinstance(error, TimeoutError):
         return ReasonKind.TIMED_OUT
-    if isinstance(error, (UnicodeError, json.JSONDecodeError)):
+    if isinstance(error, (UnicodeError, json.JSONDecodeError, ElfError)):
         return ReasonKind.UNPARSED
     if isinstance(error, OSError):
         if getattr(error, "not_asked", False):
@@ -72,7 +73,7 @@ def _told(error: BaseException, subject: str) -> str:
         return f"{subject}: {error.strerror}"
     if isinstance(error, UnicodeError):
         return f"{subject}: not UTF-8"
-    if isinstance(error, (OSError, NotRecordedError)):
+    if isinstance(error, (OSError, NotRecordedError, ElfError)):
         return f"{subject}: {error}"
     if isinstance(error, RuntimeError) and "thread" in str(error):
         return f"{subject}: no thread could be started to ask"

@@ -8,8 +8,10 @@ import attrs
 
 from aorta.collect.answer import Answer, CommandAnswer, asked, command_answer, unasked_answer
 from aorta.collect.commands import CommandPool
-from aorta.collect.digests import Digests
+from aorta.collect.digests import FULL, IDENTITY, NONE, Digests
 from aorta.collect.request import Request
+from aorta.collect.tree_digest import TreeDigest, digest_tree
+from aorta.host.elf import Elf
 from aorta.host.observe import OBSERVATIONS
 from aorta.host.protocol import (
     READ_LIMIT,
@@ -182,6 +184,7 @@ class Context:
         A directory is listed once a capture, so that all sections see the same.
         """
         host, known = self._shared.host, self._shared.listings
+        details = details or (path, True) in known
         if (path, details) not in known:
             known[path, details] = asked(
                 path, lambda: host.scan(path, timeout=self.remaining(), details=details)
@@ -190,12 +193,49 @@ class Context:
 
     def digest(self, path: str) -> Answer[str]:
         """Return ``sha256:`` and the hexadecimal digest of a file, read once a capture."""
-        answer, hashed = self._shared.digests.file(path, self.remaining())
-        count = self.digest_count
+        return self.digests([(path, None)], NONE if self.request.digests == NONE else FULL)[0]
+
+    def digests(self, files: Sequence[tuple[str, Entry | None]], method: str = FULL) -> list[Answer[str]]:
+        """Return the digests of several files by one method, hashed side by side.
+
+        Each file is named by its path and, where a listing with details gave one, its entry.
+        """
+        if method == NONE:
+            return [_left_out(path) for path, _ in files]
+        engine = self._shared.digests
+        told = engine.files(files, self.remaining(), method)
+        hashed = sum(read for _, read in told)
+        count, good = self.digest_count, sum(answer.ok for answer, _ in told)
         self.digest_count = DigestCount(
-            hashed=count.hashed + hashed, remembered=count.remembered + (answer.ok and not hashed)
+            hashed=count.hashed + hashed, remembered=count.remembered + good - hashed
         )
-        return answer
+        for path, _ in files if engine.wrong else ():
+            if path in engine.wrong:
+                self.note(ReasonKind.FAILED, "", engine.wrong[path], subject=path)
+        return [answer for answer, _ in told]
+
+    def digest_method(self, path: str) -> str:
+        """Return how the files of a large directory are looked at: as asked for, else by where it lies."""
+        if self.request.digests is not None:
+            return self.request.digests
+        return IDENTITY if self._shared.digests.filesystem(path, None).may_hang else FULL
+
+    def digest_tree(
+        self, path: str, *, members: Callable[[str], bool], descend: Callable[[str], bool] = lambda _: False
+    ) -> Answer[TreeDigest]:
+        """Return the digests of a directory's files whose names ``members`` takes.
+
+        Of the directories in it those are entered, one level deep, whose names ``descend`` takes.
+        """
+        return digest_tree(self, path, members, descend)
+
+    def elf(self, path: str, symbols: str | None = None) -> Answer[Elf]:
+        """Return what an ELF file says to the dynamic linker; ``unparsed`` where it is none.
+
+        ``symbols`` is a regular expression: the defined dynamic symbols whose mangled names it is
+        found in are told too.
+        """
+        return self._shared.digests.elf(path, symbols, self.remaining())
 
     def read(self, path: str, field: str) -> str | None:
         """Return a file's text without surrounding blanks, or note why not; blank text is None."""
@@ -296,6 +336,10 @@ class Context:
         """Ask what the running interpreter says of itself: a key of ``aorta.host.observe`` or one's own."""
         question = function or OBSERVATIONS[key]
         return asked(key, lambda: self._shared.host.observe(key, question))
+
+
+def _left_out(path: str) -> Answer[str]:
+    return Answer(kind=ReasonKind.NOT_REQUESTED, subject=path, detail=f"{path}: left out by --digests none")
 
 
 def _bounded(text: str) -> str:

@@ -1,48 +1,293 @@
-"""Digests of files, each file read once a capture."""
+"""What is in files: digests and ELF headers, each file read once a capture, or remembered.
 
+``full`` is the sha256 of the content. ``identity`` is the sha256 of name, size, GNU build id and the
+first and last 64 KiB: enough to tell releases apart where reading gigabytes over a network is not.
+"""
+
+import contextlib
+import hashlib
+import posixpath
+import re
 import threading
 import time
+from collections.abc import Sequence
+
+import attrs
 
 from aorta.collect.answer import Answer, asked
-from aorta.host.protocol import Host
-from aorta.model.vocabulary import ReasonKind
+from aorta.collect.hashing import MOST_WORKERS, HashPool, processors
+from aorta.collect.memory import BOOT_ID, DURABLE_TYPES, Memory, directory, file_of, key_of, settled
+from aorta.host.elf import MAGIC, Elf, ElfError, told, untold
+from aorta.host.protocol import Entry, FileSystem, Host, Stat
+from aorta.model.vocabulary import METHODS, ReasonKind
+
+FULL, IDENTITY, NONE = METHODS
+
+_BOOT = re.compile(r"[0-9a-f-]{8,64}")
+
+#: How much of a file's head and of its tail counts for its identity.
+END = 64 * 1024
+
+#: The size of a file whose size is not known: it is begun first.
+UNKNOWN_SIZE = 1 << 62
+
+
+@attrs.define(eq=False, slots=True)
+class Job:
+    """One file to be hashed, and who waits for it: till ``until``; whoever reads it took ``limit``."""
+
+    path: str
+    method: str
+    until: float
+    limit: float
+    found: Stat | Entry | None = None
+    known: str | None = None
+    answer: Answer[str] | None = None
+    hashed: bool = False
+    waiting: list["Batch"] = attrs.field(factory=list)
+
+
+class Batch:
+    """Somebody who waits for several jobs."""
+
+    def __init__(self) -> None:
+        self.left = 0
+        self.done = threading.Event()
 
 
 class Digests:
-    """Remembers the digests of one capture by path."""
+    """The digests of one capture by path and method.
 
-    def __init__(self, host: Host) -> None:
+    ``memory`` holds what was found out before, None for a host that is not this machine; with
+    ``verify`` every file is hashed all the same, and ``wrong`` names those whose memory was false.
+    """
+
+    def __init__(self, host: Host, *, memory: Memory | None = None, verify: bool = False) -> None:
+        self.wrong: dict[str, str] = {}
         self._host = host
+        self._memory = memory
+        self._verify = verify
         self._lock = threading.Lock()
-        self._done: dict[str, Answer[str]] = {}
-        self._being_read: dict[str, threading.Event] = {}
+        self._opening = threading.Lock()
+        self._disk: tuple[str, str] | None = None
+        self._opened = memory is None
+        self._jobs: dict[tuple[str, str], Job] = {}
+        self._elves: dict[tuple[str, str | None], Answer[Elf]] = {}
+        self._filesystems: dict[tuple[str, int], FileSystem] = {}
+        self._local = HashPool(self._hash, min(MOST_WORKERS, processors()))
+        self._remote = HashPool(self._hash, 1)
 
-    def file(self, path: str, timeout: float) -> tuple[Answer[str], bool]:
-        """Return ``sha256:HEX`` of a file and whether it was read now.
+    def file(self, path: str, timeout: float, method: str = FULL) -> tuple[Answer[str], bool]:
+        """Return ``sha256:HEX`` (``identity:HEX``) of a file and whether it was read now for that."""
+        return self.files([(path, None)], timeout, method)[0]
 
-        Who asks for a file that another one reads waits for that one, as long as its own time goes. A
-        time that was over is not remembered: the next one may have more.
+    def files(
+        self, wanted: Sequence[tuple[str, Entry | None]], timeout: float, method: str = FULL
+    ) -> list[tuple[Answer[str], bool]]:
+        """Return the digests of several files, each as ``file`` does, and wait ``timeout`` seconds at most.
+
+        An entry of a listing spares the look at the file. Who asks for a file that is being read
+        waits for that, as long as its own time goes; a time that was over is not remembered.
         """
         until = time.monotonic() + timeout
-        while True:
-            with self._lock:
-                known = self._done.get(path)
-                if known is not None:
-                    return known, False
-                reading = self._being_read.get(path)
-                if reading is None:
-                    done = self._being_read[path] = threading.Event()
-                    break
-            if not reading.wait(max(0.0, until - time.monotonic())):
-                detail = f"{path}: not read within {timeout:.3g} s"
-                return Answer(kind=ReasonKind.TIMED_OUT, subject=path, detail=detail), False
-        try:
-            left = max(0.0, until - time.monotonic())
-            answer = asked(path, lambda: f"sha256:{self._host.sha256(path, timeout=left)}")
+        jobs, mine = self._join(wanted, method, until)
+        self._wait(jobs, until)
+        again = [place for place, job in enumerate(jobs) if _was_hurried(job, until)]
+        if again:
+            retried, more = self._join([wanted[place] for place in again], method, until)
+            mine |= more
+            self._wait(retried, until)
+            for place, job in zip(again, retried, strict=True):
+                jobs[place] = job
+        return [(job.answer or _no_time(job.path, timeout), job.hashed and id(job) in mine) for job in jobs]
+
+    def _join(
+        self, wanted: Sequence[tuple[str, Entry | None]], method: str, until: float
+    ) -> tuple[list[Job], set[int]]:
+        """Return the job of each file, and which of them begin with this question."""
+        jobs, new = [], []
+        with self._lock:
+            for path, entry in wanted:
+                job = self._jobs.get((path, method))
+                if job is None:
+                    job = self._jobs[path, method] = Job(path, method, until, until, entry)
+                    new.append(job)
+                job.until = max(job.until, until)
+                jobs.append(job)
+        queues: dict[HashPool, list[tuple[int, Job]]] = {}
+        for job in new:
+            if not self._remembered(job):
+                size = job.found.size if job.found is not None else UNKNOWN_SIZE
+                queues.setdefault(self._pool(job), []).append((size, job))
+        for pool, queue in queues.items():
+            pool.submit(queue)
+        return jobs, {id(job) for job in new}
+
+    def _wait(self, jobs: Sequence[Job], until: float) -> None:
+        batch = Batch()
+        with self._lock:
+            for job in jobs:
+                if job.answer is None:
+                    job.waiting.append(batch)
+                    batch.left += 1
+        if batch.left:
+            batch.done.wait(max(0.0, until - time.monotonic()))
+
+    def _remembered(self, job: Job) -> bool:
+        """Settle a job by what is remembered, or by why the file can not be looked at."""
+        if self._memory is None:
+            return False
+        self._open()
+        if job.found is None:
+            looked = asked(job.path, lambda: self._host.stat(job.path, timeout=_left(job.until)))
+            if looked.value is None:
+                self._settle(job, Answer(kind=looked.kind, subject=looked.subject, detail=looked.detail))
+                return True
+            job.found = looked.value
+        if job.found.kind != "file" or job.method != FULL:
+            return False
+        known = self._memory.get("sha256", key_of(job.found), lambda: self._durable(job.path, job.found))
+        if not isinstance(known, str):
+            return False
+        if self._verify:
+            job.known = known
+            return False
+        self._settle(job, Answer(value=known, subject=job.path))
+        return True
+
+    def _hash(self, job: Job) -> None:
+        job.limit = job.until
+        left = _left(job.limit)
+        if not left:
+            return self._settle(job, _no_time(job.path, 0))
+        make = self._identity if job.method == IDENTITY else self._full
+        answer = asked(job.path, lambda: make(job.path, left))
+        if answer.value is not None:
+            job.hashed = True
+            if job.known is not None and job.known != answer.value:
+                text = f"remembered as {job.known}, its content is {answer.value}"
+                self.wrong[job.path] = f"{job.path}: {text}"
+            if job.method == FULL:
+                self._remember("sha256", job.path, job.found, answer.value)
+        return self._settle(job, answer)
+
+    def _full(self, path: str, timeout: float) -> str:
+        return f"sha256:{self._host.sha256(path, timeout=timeout)}"
+
+    def _identity(self, path: str, timeout: float) -> str:
+        until = time.monotonic() + timeout
+        size = self._host.stat(path, timeout=timeout).size
+        head = self._host.read_bytes(path, END, timeout=_left(until))
+        tail = b""
+        if size > END:
+            tail = self._host.read_bytes(path, END, timeout=_left(until), offset=max(END, size - END))
+        build_id = ""
+        if head.startswith(MAGIC):
+            try:
+                build_id = self._host.elf(path, timeout=_left(until)).build_id or ""
+            except ElfError:
+                build_id = "malformed"
+        name = posixpath.basename(path).encode("utf-8", "surrogateescape")
+        digest = hashlib.sha256(b"%s\n%d\n%s\n" % (name, size, build_id.encode()))
+        digest.update(head)
+        digest.update(tail)
+        return f"identity:{digest.hexdigest()}"
+
+    def _settle(self, job: Job, answer: Answer[str]) -> None:
+        with self._lock:
+            job.answer = answer
+            if answer.kind is ReasonKind.TIMED_OUT:
+                self._jobs.pop((job.path, job.method), None)
+            for batch in job.waiting:
+                batch.left -= 1
+                if not batch.left:
+                    batch.done.set()
+            job.waiting.clear()
+
+    def elf(self, path: str, symbols: str | None, timeout: float) -> Answer[Elf]:
+        """Return what an ELF file says to the dynamic linker; without ``symbols`` it is remembered."""
+        answer = self._elves.get((path, symbols))
+        if answer is None:
+            answer = asked(path, lambda: self._elf(path, symbols, timeout))
             if answer.kind is not ReasonKind.TIMED_OUT:
-                self._done[path] = answer
-        finally:
-            with self._lock:
-                del self._being_read[path]
-            done.set()
-        return answer, answer.ok
+                self._elves[path, symbols] = answer
+        return answer
+
+    def _elf(self, path: str, symbols: str | None, timeout: float) -> Elf:
+        until = time.monotonic() + timeout
+        if self._memory is None or symbols is not None:
+            return self._host.elf(path, symbols, timeout=timeout)
+        self._open()
+        found = self._host.stat(path, timeout=timeout)
+        known = self._memory.get("elf", key_of(found), lambda: self._durable(path, found))
+        if known is not None and not self._verify:
+            try:
+                return untold(known)
+            except ValueError:
+                pass
+        elf = self._host.elf(path, timeout=_left(until))
+        self._remember("elf", path, found, told(elf))
+        return elf
+
+    def _remember(self, kind: str, path: str, found: Stat | Entry | None, value: object) -> None:
+        """Remember a value if the file is still what it was before it was read."""
+        if self._memory is None or found is None or not settled(found):
+            return
+        now = asked(path, lambda: self._host.stat(path, timeout=1.0)).value
+        if now is not None and key_of(now) == key_of(found):
+            self._memory.put(kind, key_of(found), value, durable=self._durable(path, found))
+
+    def filesystem(self, path: str, found: Stat | Entry | None) -> FileSystem:
+        """Return what holds a file; asked once for all files of a directory on one device."""
+        place = (posixpath.dirname(path), found.dev if found is not None else -1)
+        if place not in self._filesystems:
+            answer = asked(path, lambda: self._host.filesystem(path, timeout=1.0))
+            self._filesystems[place] = answer.value or FileSystem()
+        return self._filesystems[place]
+
+    def _durable(self, path: str, found: Stat | Entry | None) -> bool:
+        return self.filesystem(path, found).kind in DURABLE_TYPES
+
+    def _pool(self, job: Job) -> HashPool:
+        # One process reads a file system that may hang, so a second thread would only wait for it.
+        if self._memory is None:
+            return self._local
+        return self._remote if self.filesystem(job.path, job.found).may_hang else self._local
+
+    def _open(self) -> None:
+        """Read, at the first question, what other processes of this boot left on disk."""
+        with self._opening:
+            if self._opened or self._memory is None:
+                return
+            self._opened = True
+            boot = (asked(BOOT_ID, lambda: self._host.read_text(BOOT_ID)).value or "").strip()
+            place = asked("", lambda: self._host.filesystem(directory(), timeout=1.0)).value
+            if place is None or place.may_hang or not _BOOT.fullmatch(boot):
+                return
+            self._disk = file_of(boot), boot
+            self._memory.load(*self._disk)
+
+    def close(self) -> None:
+        """Begin no further file, and leave on disk what was found out."""
+        self._local.clear()
+        self._remote.clear()
+        if self._memory is not None and self._disk is not None:
+            # A full or a foreign directory costs the next process time, and this one nothing.
+            with contextlib.suppress(OSError):
+                self._memory.save(*self._disk)
+
+
+def _left(until: float) -> float:
+    return max(0.0, until - time.monotonic())
+
+
+def _was_hurried(job: Job, until: float) -> bool:
+    """Tell whether a job ended under the shorter time of somebody else."""
+    answer = job.answer
+    timed_out = answer is not None and answer.kind is ReasonKind.TIMED_OUT
+    return timed_out and job.limit < until and _left(until) > 0
+
+
+def _no_time(path: str, timeout: float) -> Answer[str]:
+    detail = f"{path}: not read within {timeout:.3g} s"
+    return Answer(kind=ReasonKind.TIMED_OUT, subject=path, detail=detail)

@@ -19,6 +19,7 @@ from aorta.collect.commands import CommandPool
 from aorta.collect.context import Context, Shared
 from aorta.collect.digests import Digests
 from aorta.collect.guard import guarded
+from aorta.collect.memory import PROCESS
 from aorta.collect.request import Request
 from aorta.collect.result import Result, missing, succeeded
 from aorta.host.protocol import Host
@@ -66,7 +67,9 @@ class Orchestrator:
         self.started = time.monotonic()
         self.deadline = self.started + max(0.0, request.deadline_s - request.spent_s)
         self.commands = CommandPool(host)
-        self._shared = Shared(host=host, request=request, commands=self.commands, digests=Digests(host))
+        memory = PROCESS if request.cache and host.remembers else None
+        self.digests = Digests(host, memory=memory, verify=request.verify_digests)
+        self._shared = Shared(host=host, request=request, commands=self.commands, digests=self.digests)
         self._inbox: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._running: dict[str, Running] = {}
         self._threads: list[threading.Thread] = []

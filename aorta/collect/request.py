@@ -19,6 +19,8 @@ class Request:
     machine whose absence is a failure (gpu, torch, rdma). ``sudo`` allows privileged commands.
     ``sections`` are the only ones to run, ``without`` the ones to leave out. ``timeouts`` are
     deadlines by section in seconds. ``spent_s`` of the deadline are gone before the capture begins.
+    ``digests`` is full, identity or none, null for what suits each directory. ``cache`` lets
+    digests be remembered, ``verify_digests`` hashes what is remembered too.
     ``env`` replaces the process's environment. ``complaints`` are wishes that could not be read.
     """
 
@@ -33,6 +35,9 @@ class Request:
     spent_s: float = 0.0
     complaints: tuple[str, ...] = ()
     env: Mapping[str, str] | None = None
+    digests: str | None = None
+    cache: bool = True
+    verify_digests: bool = False
     buck_target: str | None = None
     buck_context: Any = None
     buck_timeout: float = 10.0

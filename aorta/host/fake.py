@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from aorta.host.elf import Elf, parse_elf, reader_of
+from aorta.host.local_types import LOCAL_TYPES
 from aorta.host.protocol import (
     READ_LIMIT,
     SYSTEM_DIRECTORIES,
@@ -15,6 +17,7 @@ from aorta.host.protocol import (
     Completed,
     Distribution,
     Entry,
+    FileSystem,
     Limit,
     Module,
     Stat,
@@ -38,12 +41,14 @@ class FakeHost:
     ``nodes`` maps a device path to ``c``, ``b``, ``p`` or ``s``. ``commands`` maps a command line (a
     text split at blanks, or a tuple) to its stdout, or to a mapping with ``stdout``, ``stderr``,
     ``exit``, ``outcome``, ``detail``, or to a ``Completed``; a command that is not listed is not
-    found. ``env`` is the whole environment. ``distributions`` maps a name to a version or a
+    found. ``env`` is the whole environment. ``filesystems`` maps a directory to the kind of file
+    system that is mounted there. ``distributions`` maps a name to a version or a
     ``Distribution``; ``modules`` maps a name to its origin or a ``Module``. ``observed`` overrides
     what the interpreter says of itself, by key.
     """
 
     kind = "replay"
+    remembers = False
 
     def __init__(
         self,
@@ -54,6 +59,7 @@ class FakeHost:
         nodes: Mapping[str, str] | None = None,
         commands: Mapping[str | tuple[str, ...], Answer] | None = None,
         env: Mapping[str, str] | None = None,
+        filesystems: Mapping[str, str] | None = None,
         distributions: Mapping[str, str | Distribution] | None = None,
         modules: Mapping[str, str | Module] | None = None,
         observed: Mapping[str, Any] | None = None,
@@ -66,6 +72,7 @@ class FakeHost:
         for program in {argv[0] for argv in self.commands if "/" in argv[0]}:
             self._programs.setdefault(posixpath.basename(program), set()).add(program)
         self._env = dict(env or {})
+        self._filesystems = dict(filesystems or {})
         self._distributions = {
             _normal(name): _distribution(name, what) for name, what in (distributions or {}).items()
         }
@@ -79,8 +86,10 @@ class FakeHost:
         data = self.read_bytes(path, limit)
         return codecs.getincrementaldecoder("utf-8")().decode(data, final=len(data) < limit)
 
-    def read_bytes(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> bytes:
-        return self.tree.bytes(path, limit)
+    def read_bytes(
+        self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None, offset: int = 0
+    ) -> bytes:
+        return self.tree.bytes(path, offset + limit)[offset:]
 
     def link(self, path: str, *, timeout: float | None = None) -> str:
         return self.tree.link(path)
@@ -93,6 +102,17 @@ class FakeHost:
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
         return hashlib.sha256(self.tree.bytes(path, 1 << 40)).hexdigest()
+
+    def elf(self, path: str, symbols: str | None = None, *, timeout: float | None = None) -> Elf:
+        content = self.tree.bytes(path, 1 << 40)
+        return parse_elf(reader_of(content), len(content), symbols)
+
+    def filesystem(self, path: str, *, timeout: float | None = None) -> FileSystem:
+        place = self._real(path)
+        while place not in self._filesystems and place != "/":
+            place = posixpath.dirname(place)
+        kind = self._filesystems.get(place, "")
+        return FileSystem(kind=kind, may_hang=bool(kind) and kind not in LOCAL_TYPES)
 
     def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
         """Answer a command by its line.

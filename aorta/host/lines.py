@@ -9,7 +9,8 @@ from typing import Any
 
 import attrs
 
-from aorta.host.protocol import Completed, DeadMountError, Distribution, Entry, Module, Stat
+from aorta.host.elf import Elf, ElfError, untold
+from aorta.host.protocol import Completed, DeadMountError, Distribution, Entry, FileSystem, Module, Stat
 from aorta.model.vocabulary import Outcome
 
 Line = Mapping[str, Any]
@@ -42,6 +43,8 @@ class Failed:
             error: Exception = OSError(number, text or os.strerror(number), path)
         elif kind == "UnicodeDecodeError":
             error = UnicodeDecodeError("utf-8", b"\0", 0, 1, str(text))
+        elif kind == "ElfError":
+            error = ElfError(str(text))
         elif kind == "TimeoutError":
             error = TimeoutError(text)
         elif kind == "OSError":
@@ -87,6 +90,10 @@ def question(line: Line) -> Key:
         return (op, field(line, "path", str), "follow" if field(line, "follow", bool, True) else "itself")
     if op == "scan":
         return (op, field(line, "path", str), "details" if field(line, "details", bool, True) else "names")
+    if op == "bytes" and "offset" in line:
+        return (op, field(line, "path", str), str(field(line, "offset", int)))
+    if op == "elf" and "symbols" in line:
+        return (op, field(line, "path", str), field(line, "symbols", str))
     if op == "env" and "prefix" in line:
         return ("env_names", field(line, "prefix", str))
     if op == "clock":
@@ -210,13 +217,21 @@ def _module(line: Line) -> Module | None:
     )
 
 
+def _elf(line: Line) -> Elf:
+    return untold(field(line, "value", dict))
+
+
+def _filesystem(line: Line) -> FileSystem:
+    return FileSystem(kind=field(line, "kind", str, ""), may_hang=field(line, "may_hang", bool, False))
+
+
 def _observed(line: Line) -> Any:
     if "value" not in line:
         raise ValueError("value is missing")
     return line["value"]
 
 
-_OF_PATHS = frozenset(("read", "bytes", "link", "stat", "scan", "sha256", "elf"))
+_OF_PATHS = frozenset(("read", "bytes", "link", "stat", "scan", "sha256", "elf", "filesystem"))
 _ERRNO_NAMES = frozenset(name for name in vars(errno) if name.startswith("E"))
 _ANSWERS: dict[str, Callable[[Line], Any]] = {
     "read": _text,
@@ -225,7 +240,8 @@ _ANSWERS: dict[str, Callable[[Line], Any]] = {
     "stat": _stat,
     "scan": _entries,
     "sha256": lambda line: field(line, "hex", str),
-    "elf": _observed,
+    "elf": _elf,
+    "filesystem": _filesystem,
     "run": _completed,
     "env": _environment,
     "dist": _distribution,

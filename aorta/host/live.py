@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from aorta.host import packages, slow_helper
+from aorta.host.elf import Elf, parse_elf
 from aorta.host.mountinfo import MountTable, parse_mountinfo
 from aorta.host.protocol import (
     READ_LIMIT,
@@ -19,6 +20,7 @@ from aorta.host.protocol import (
     Completed,
     Distribution,
     Entry,
+    FileSystem,
     Limit,
     Module,
     Stat,
@@ -39,6 +41,7 @@ class LiveHost:
     """
 
     kind = "live"
+    remembers = True
 
     def __init__(self, *, env: Mapping[str, str | None] | None = None, slow_limit_s: float = 3.0) -> None:
         merged = {**os.environ, **(env or {})}
@@ -55,9 +58,11 @@ class LiveHost:
         data = self.read_bytes(path, limit, timeout=timeout)
         return codecs.getincrementaldecoder("utf-8")().decode(data, final=len(data) < limit)
 
-    def read_bytes(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> bytes:
-        """Return the first ``limit`` bytes of a regular file."""
-        data: bytes = self._ask("read", path, timeout, limit=limit)
+    def read_bytes(
+        self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None, offset: int = 0
+    ) -> bytes:
+        """Return up to ``limit`` bytes of a regular file, from ``offset`` on."""
+        data: bytes = self._ask("read", path, timeout, limit=limit, offset=offset)
         return data
 
     def link(self, path: str, *, timeout: float | None = None) -> str:
@@ -77,6 +82,22 @@ class LiveHost:
         """Return the hexadecimal digest of a regular file's content."""
         digest: str = self._ask("sha256", path, timeout)
         return digest
+
+    def elf(self, path: str, symbols: str | None = None, *, timeout: float | None = None) -> Elf:
+        """Return what an ELF file says to the dynamic linker."""
+        until = None if timeout is None else time.monotonic() + timeout
+
+        def read(offset: int, size: int) -> bytes:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            return self.read_bytes(path, size, timeout=left, offset=offset)
+
+        return parse_elf(read, self.stat(path, timeout=timeout).size, symbols)
+
+    def filesystem(self, path: str, *, timeout: float | None = None) -> FileSystem:
+        """Return what kind of file system holds what the path leads to."""
+        real, point = self._route(_absolute(path), follow=True)
+        holder = self._mounts.slow.get(point) if point is not None else self._mounts.holder(real)
+        return FileSystem(kind=holder.fs_type if holder else "", may_hang=point is not None)
 
     def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
         """Run a command without a shell and return how it ended."""

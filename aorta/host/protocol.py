@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import attrs
 
+from aorta.host.elf import Elf
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Outcome
 
@@ -82,6 +83,14 @@ class Entry:
 
 
 @frozen
+class FileSystem:
+    """What holds a file: ``kind`` as mountinfo says it (empty: not known); ``may_hang``: it is not local."""
+
+    kind: str = ""
+    may_hang: bool = False
+
+
+@frozen
 class Completed:
     """How a command ended. Text is decoded as UTF-8, what is not becomes U+FFFD."""
 
@@ -135,15 +144,21 @@ class Limit:
 
 
 class Host(Protocol):
-    """The machine. ``kind`` is ``live`` or ``replay``; ``timeout`` is in seconds throughout."""
+    """The machine. ``kind`` is ``live`` or ``replay``; ``timeout`` is in seconds throughout.
+
+    ``remembers`` tells whether what is in its files may be known from before, without a question.
+    """
 
     kind: str
+    remembers: bool
 
     def read_text(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> str:
         """Return the first ``limit`` bytes of a file as text. Raises UnicodeDecodeError, OSError."""
 
-    def read_bytes(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> bytes:
-        """Return the first ``limit`` bytes of a file."""
+    def read_bytes(
+        self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None, offset: int = 0
+    ) -> bytes:
+        """Return up to ``limit`` bytes of a file, from ``offset`` on."""
 
     def link(self, path: str, *, timeout: float | None = None) -> str:
         """Return the text of a symbolic link."""
@@ -156,6 +171,15 @@ class Host(Protocol):
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
         """Return the hexadecimal digest of a file's content."""
+
+    def elf(self, path: str, symbols: str | None = None, *, timeout: float | None = None) -> Elf:
+        """Return what an ELF file says to the dynamic linker; ``symbols``: see ``aorta.host.elf``.
+
+        Raises ElfError, a ValueError, for a file that is none or is malformed.
+        """
+
+    def filesystem(self, path: str, *, timeout: float | None = None) -> FileSystem:
+        """Return what kind of file system holds what the path leads to; it is not touched for that."""
 
     def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
         """Run a command without a shell and return how it ended; never raises for the command's sake."""

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TextIO, TypeVar
 import attrs
 
 from aorta import __version__
+from aorta.host.elf import Elf, told
 from aorta.host.protocol import (
     READ_LIMIT,
     Argv,
@@ -23,6 +24,7 @@ from aorta.host.protocol import (
     DeadMountError,
     Distribution,
     Entry,
+    FileSystem,
     Host,
     Limit,
     Masked,
@@ -79,7 +81,7 @@ def failure(error: BaseException) -> dict[str, Any]:
     return told
 
 
-def filled(value: Stat | Entry | Distribution | Module) -> dict[str, Any]:
+def filled(value: Stat | Entry | FileSystem | Distribution | Module) -> dict[str, Any]:
     """Return the fields of an attrs object that are not at their defaults."""
     kind: Any = type(value)
     fields = {field.name: field.default for field in attrs.fields(kind)}
@@ -94,6 +96,9 @@ class RecordingHost:
     questions are still answered then. ``sink`` is an open text file, which stays the caller's to
     close, or the path of a file to make.
     """
+
+    #: What is remembered would be missing in the recording.
+    remembers = False
 
     def __init__(self, host: Host, sink: Sink | str | os.PathLike[str]) -> None:
         self.kind = host.kind
@@ -116,10 +121,12 @@ class RecordingHost:
             len,
         )
 
-    def read_bytes(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> bytes:
+    def read_bytes(
+        self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None, offset: int = 0
+    ) -> bytes:
         return self._asked(
-            {"op": "bytes", "path": path},
-            lambda: self._host.read_bytes(path, limit, timeout=timeout),
+            {"op": "bytes", "path": path} | ({"offset": offset} if offset else {}),
+            lambda: self._host.read_bytes(path, limit, timeout=timeout, offset=offset),
             lambda data: {"b64": base64.b64encode(self._redaction.data(data)).decode("ascii")},
             len,
         )
@@ -152,6 +159,20 @@ class RecordingHost:
             {"op": "sha256", "path": path},
             lambda: self._host.sha256(path, timeout=timeout),
             lambda digest: {"hex": digest},
+        )
+
+    def elf(self, path: str, symbols: str | None = None, *, timeout: float | None = None) -> Elf:
+        return self._asked(
+            {"op": "elf", "path": path} | ({} if symbols is None else {"symbols": symbols}),
+            lambda: self._host.elf(path, symbols, timeout=timeout),
+            lambda found: {"value": told(found)},
+        )
+
+    def filesystem(self, path: str, *, timeout: float | None = None) -> FileSystem:
+        return self._asked(
+            {"op": "filesystem", "path": path},
+            lambda: self._host.filesystem(path, timeout=timeout),
+            filled,
         )
 
     def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:

@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from aorta.host.elf import Elf
 from aorta.host.fake import FakeHost, named
 from aorta.host.lines import Failed, Key, answer, field, question
 from aorta.host.protocol import (
@@ -16,6 +17,7 @@ from aorta.host.protocol import (
     DeadMountError,
     Distribution,
     Entry,
+    FileSystem,
     Host,
     Limit,
     Module,
@@ -116,6 +118,7 @@ class StrictHost:
     """A host that was asked these questions; any other raises ``NotRecordedError``."""
 
     kind = "replay"
+    remembers = False
 
     def __init__(self, answers: Answers, created: str) -> None:
         self._answers = answers
@@ -127,8 +130,10 @@ class StrictHost:
         text: str = self._recorded("read", path)
         return text if len(text) * 4 <= limit else text.encode("utf-8")[:limit].decode("utf-8", "ignore")
 
-    def read_bytes(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> bytes:
-        data: bytes = self._recorded("bytes", path)
+    def read_bytes(
+        self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None, offset: int = 0
+    ) -> bytes:
+        data: bytes = self._recorded("bytes", path, *([str(offset)] if offset else []))
         return data[:limit]
 
     def link(self, path: str, *, timeout: float | None = None) -> str:
@@ -147,6 +152,14 @@ class StrictHost:
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
         digest: str = self._recorded("sha256", path)
         return digest
+
+    def elf(self, path: str, symbols: str | None = None, *, timeout: float | None = None) -> Elf:
+        found: Elf = self._recorded("elf", path, *([symbols] if symbols is not None else []))
+        return found
+
+    def filesystem(self, path: str, *, timeout: float | None = None) -> FileSystem:
+        found: FileSystem = self._recorded("filesystem", path)
+        return found
 
     def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
         done: Completed = self._answer(("run", _REDACTION.words(argv)))
@@ -208,7 +221,8 @@ class ClosedHost(FakeHost):
     """A whole machine from a recording: what the recording does not hold is not there."""
 
     def __init__(self, answers: Answers, created: str) -> None:
-        self._digests = {key[1]: value for key, value in answers.items() if key[0] == "sha256"}
+        self._told = {key: value for key, value in answers.items() if key[0] in ("sha256", "elf")}
+        self._filesystem_of: dict[str, FileSystem] = dict(_of(answers, "filesystem"))
         super().__init__(
             tree=Tree(_nodes(answers)),
             commands=dict(_of(answers, "run")),
@@ -220,10 +234,22 @@ class ClosedHost(FakeHost):
         self.observed = dict(_of(answers, "observe"))
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
-        digest = self._digests.get(path) or super().sha256(path)
-        if isinstance(digest, Failed):
-            raise digest.error(path)
+        digest: str = self._recorded(("sha256", path)) or super().sha256(path)
         return digest
+
+    def elf(self, path: str, symbols: str | None = None, *, timeout: float | None = None) -> Elf:
+        key = ("elf", path) if symbols is None else ("elf", path, symbols)
+        return self._recorded(key) or super().elf(path, symbols)
+
+    def filesystem(self, path: str, *, timeout: float | None = None) -> FileSystem:
+        found: FileSystem = self._filesystem_of.get(path) or FileSystem()
+        return found
+
+    def _recorded(self, key: Key) -> Any:
+        found = self._told.get(key)
+        if isinstance(found, Failed):
+            raise found.error(str(key[1]))
+        return found
 
 
 def _of(answers: Answers, op: str) -> Iterator[tuple[Any, Any]]:

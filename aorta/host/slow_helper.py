@@ -92,10 +92,13 @@ def _open_regular(path: str) -> tuple[int, int]:
     raise OSError(errno.EINVAL, "not a regular file", path)
 
 
-def read(path: str, limit: int) -> bytes:
-    """Return the first ``limit`` bytes of a regular file."""
+def read(path: str, limit: int, offset: int = 0) -> bytes:
+    """Return up to ``limit`` bytes of a regular file, from ``offset`` on."""
     fd, size = _open_regular(path)
     try:
+        if offset:
+            os.lseek(fd, offset, os.SEEK_SET)
+            size = max(0, size - offset)
         # Files of the kernel do not know their size.
         data = os.read(fd, min(limit, max(size + 1, PAGE)))
         parts, left = [data], limit - len(data)
@@ -187,7 +190,7 @@ def perform(request: dict[str, Any], real: str, foreign: Foreign, tick: Callable
     """Do one request: ``op``, ``path`` and what the operation needs. Raises OSError."""
     op, path = request["op"], request["path"]
     if op == "read":
-        return read(path, request["limit"])
+        return read(path, request["limit"], request.get("offset", 0))
     if op == "stat":
         return stat(path, follow=request["follow"])
     if op == "scan":

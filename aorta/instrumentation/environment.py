@@ -25,7 +25,7 @@ from aorta.model.frozen import evolve
 from aorta.model.reason import Reason
 from aorta.model.sections import ORDER
 from aorta.model.snapshot import Snapshot
-from aorta.model.vocabulary import Detail, ReasonKind
+from aorta.model.vocabulary import METHODS, Detail, ReasonKind
 from aorta.plugin.discovery import discover
 from aorta.plugin.registry import Registry
 
@@ -56,7 +56,9 @@ def capture(
     sudo: bool | None = None,
     expect: Iterable[str] = (),
     env: Mapping[str, str] | None = None,
-    cache: bool = True,  # noqa: ARG001 - digests are read each time in this version
+    digests: str | None = None,
+    cache: bool = True,
+    verify_digests: bool = False,
     import_torch: bool = True,
     host: Host | None = None,
     registry: Registry | None = None,
@@ -70,17 +72,17 @@ def capture(
     ``timeouts`` their deadlines in seconds. ``deadline_s`` is the limit for all (default 60 s,
     ``AORTA_DEADLINE_S``), of which ``spent_s`` are gone already. ``sudo`` allows privileged commands
     (default ``AORTA_SUDO=1``). ``expect`` names parts of the machine (gpu, torch, rdma) whose absence
-    is a failure. ``env`` replaces the environment that is looked at. ``cache`` and ``import_torch``
-    concern digests and the torch sections. ``host`` is looked at in place of this machine, and closed;
+    is a failure. ``env`` replaces the environment that is looked at. ``digests`` is how catalogs of
+    kernels are hashed: full, identity or none (default: full, identity where they lie on a file system
+    that may hang). Without ``cache`` nothing is taken from what was hashed before or left for later;
+    ``verify_digests`` hashes it all the same and names what was wrong. ``import_torch`` concerns the
+    torch sections. ``host`` is looked at in place of this machine, and closed;
     ``registry`` takes the place of discovery; ``started`` is given the orchestrator before it runs.
 
     Raises ValueError for an unknown detail, section or part, and for a deadline that is no positive
     number; nothing for what the machine or its environment does.
     """
-    limit, complaints = (deadline_s, ()) if deadline_s is not None else _default_deadline()
-    if not 0 < limit < math.inf:
-        raise ValueError(f"deadline_s is {deadline_s!r}: a number of seconds above 0")
-    allowed, doubts = (sudo, ()) if sudo is not None else _default_sudo()
+    limit, allowed, complaints = _limits(deadline_s, sudo=sudo)
     request = Request(
         detail=_detail(detail),
         probe_invocation=probe_invocation,
@@ -90,8 +92,11 @@ def capture(
         without=tuple(without),
         timeouts=dict(timeouts or {}),
         deadline_s=limit,
-        complaints=(*complaints, *doubts),
+        complaints=complaints,
         spent_s=spent_s,
+        digests=_method(digests),
+        cache=cache,
+        verify_digests=verify_digests,
         env=env,
         buck_target=buck_target,
         buck_context=buck_context,
@@ -99,12 +104,8 @@ def capture(
         import_torch=import_torch,
     )
     registry = registry or discover(plugins)
-    check_sections(registry, (*(request.sections or ()), *request.without))
-    check_sections(registry, request.timeouts, also=registry.providers)
-    run = Orchestrator(registry, host or live_host(request.deadline_s), request)
-    if started is not None:
-        started(run)
-    return _captured(run)
+    _check_sections(registry, request)
+    return _captured(Orchestrator(registry, host or live_host(request.deadline_s), request), started)
 
 
 collect_env = capture
@@ -137,11 +138,26 @@ def _detail(word: str) -> Detail:
     return Detail(word)
 
 
+def _method(word: str | None) -> str | None:
+    if word is not None and word not in METHODS:
+        raise ValueError(f"digests is {word!r}: one of {', '.join(METHODS)}")
+    return word
+
+
 def _parts(words: Iterable[str]) -> frozenset[str]:
     parts = frozenset(words)
     if not parts <= set(EXPECTABLE):
         raise ValueError(f"expect is {sorted(parts)}: of {', '.join(EXPECTABLE)}")
     return parts
+
+
+def _limits(deadline_s: float | None, *, sudo: bool | None) -> tuple[float, bool, tuple[str, ...]]:
+    """Return the deadline, whether privileged commands may run, and what the environment says amiss."""
+    limit, complaints = (deadline_s, ()) if deadline_s is not None else _default_deadline()
+    if not 0 < limit < math.inf:
+        raise ValueError(f"deadline_s is {deadline_s!r}: a number of seconds above 0")
+    allowed, doubts = (sudo, ()) if sudo is not None else _default_sudo()
+    return limit, allowed, (*complaints, *doubts)
 
 
 def _default_deadline() -> tuple[float, tuple[str, ...]]:
@@ -160,10 +176,11 @@ def _default_sudo() -> tuple[bool, tuple[str, ...]]:
         return False, (f"{error}; no privileged command was run",)
 
 
-def check_sections(registry: Registry, names: Iterable[str], *, also: Iterable[str] = ()) -> None:
-    """Raise UnknownSectionError for a name that is no section."""
-    known = {*ORDER, *registry.collectors, *also}
-    unknown = [name for name in names if name not in known]
+def _check_sections(registry: Registry, request: Request) -> None:
+    """Raise UnknownSectionError for a name that is no section; a deadline may be a provider's too."""
+    known = {*ORDER, *registry.collectors}
+    unknown = {*(request.sections or ()), *request.without} - known
+    unknown |= set(request.timeouts) - known - set(registry.providers)
     if unknown:
         raise UnknownSectionError(f"no section {', '.join(sorted(unknown))}; see: aorta env collectors")
 
@@ -182,14 +199,17 @@ def deadline_from_environment(default: float) -> float:
     return seconds
 
 
-def _captured(run: Orchestrator) -> Snapshot:
+def _captured(run: Orchestrator, started: Callable[[Orchestrator], None] | None) -> Snapshot:
     failure: Exception | None = None
+    if started is not None:
+        started(run)
     try:
         run.run()
     except Exception as error:
         # A defect of ours: what was collected so far is still written, and says so.
         failure = error
     finally:
+        run.digests.close()
         run.host.close()
     snapshot = merge(run, envelope(run))
     if failure is None:

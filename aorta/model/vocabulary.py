@@ -122,3 +122,6 @@ INVOCATIONS = ("direct", "buck2_run", "buck2_action")
 
 #: Parts of the machine that a caller may expect to be seen.
 EXPECTABLE = ("gpu", "torch", "rdma")
+
+#: How the files of a large directory are looked at: their content, name, size and both ends, or not at all.
+METHODS = ("full", "identity", "none")

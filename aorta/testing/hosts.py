@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from aorta.host.elf import Elf
 from aorta.host.fake import FakeHost
 from aorta.host.protocol import READ_LIMIT, Argv, Completed, Distribution, Entry, Limit, Module, Stat
 from aorta.model.vocabulary import Outcome
@@ -18,7 +19,9 @@ class RefusingHost(FakeHost):
     def _refuse(self, what: str) -> NoReturn:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), what)
 
-    def read_bytes(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> bytes:
+    def read_bytes(
+        self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None, offset: int = 0
+    ) -> bytes:
         """Refuse."""
         self._refuse(path)
 
@@ -35,6 +38,10 @@ class RefusingHost(FakeHost):
         self._refuse(path)
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
+        """Refuse."""
+        self._refuse(path)
+
+    def elf(self, path: str, symbols: str | None = None, *, timeout: float | None = None) -> Elf:
         """Refuse."""
         self._refuse(path)
 

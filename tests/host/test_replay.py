@@ -62,7 +62,7 @@ WORLD = (
     {"op": "observe", "name": "glibc", "value": "glibc 2.35"},
     {"op": "sha256", "path": "/big", "hex": "ab"},
     {"op": "sha256", "path": "/lib/a.so", "errno": "EIO"},
-    {"op": "elf", "path": "/lib/a.so", "value": {}},
+    {"op": "elf", "path": "/big", "value": {"bits": 64, "byte_order": "little", "machine": "EM_X86_64"}},
 )
 
 

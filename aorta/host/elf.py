@@ -1,0 +1,340 @@
+"""ELF files: what the dynamic linker reads in one. Pure: bytes in, ``Elf`` out.
+
+pyelftools reads the file's header; the tables that it locates are unpacked in one pass each. Section
+headers are not needed (a stripped or cut file may have none): all comes from the program headers
+and the dynamic segment, as for the linker itself.
+"""
+
+import functools
+import itertools
+import re
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, cast
+
+from aorta.model.frozen import frozen
+
+#: Reads up to ``size`` bytes at ``offset`` of a file. Raises OSError.
+Reader = Callable[[int, int], bytes]
+
+MAGIC = b"\x7fELF"
+BLOCK = 16 * 1024
+TABLE_LIMIT = 8 << 20
+STRING_LIMIT = 64 * 1024
+STRINGS_LIMIT = 256 << 20
+NEEDED_LIMIT = 4096
+NOTE_LIMIT = 64 * 1024
+
+_SHOFF = {32: (0x20, 4), 64: (0x28, 8)}
+_PN_XNUM = 0xFFFF
+_PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4
+_DT_NULL, _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 0, 1, 4, 5, 6, 10
+_DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_GNU_HASH = 14, 15, 29, 0x6FFFFEF5
+_NT_GNU_BUILD_ID = 3
+
+
+class ElfError(ValueError):
+    """A file that is no ELF file, or one whose tables can not be read; the text says which."""
+
+
+@frozen
+class Elf:
+    """What an ELF file says to the dynamic linker.
+
+    ``bits`` is 32 or 64, ``byte_order`` little or big, ``machine`` its constant's name
+    (``EM_X86_64``). ``dynamic`` tells whether there is a dynamic segment; without one ``soname``,
+    ``needed``, ``rpath`` and ``runpath`` say nothing. ``build_id`` is hexadecimal. ``symbols`` are the
+    (mangled) names of the defined dynamic symbols that were asked for, in the table's order.
+    """
+
+    bits: int
+    byte_order: str
+    machine: str
+    dynamic: bool = False
+    soname: str | None = None
+    needed: tuple[str, ...] = ()
+    rpath: str | None = None
+    runpath: str | None = None
+    build_id: str | None = None
+    symbols: tuple[str, ...] = ()
+
+
+def parse_elf(read: Reader, size: int, symbols: str | None = None) -> Elf:
+    """Return what an ELF file of ``size`` bytes says.
+
+    ``symbols`` is a regular expression searched for in each symbol's mangled name. Raises ElfError
+    for what is no readable ELF file, and the OSErrors of ``read``.
+    """
+    try:
+        return _File(read, size).parsed(re.compile(symbols.encode()) if symbols is not None else None)
+    except (OSError, ElfError):
+        raise
+    except Exception as error:
+        # The file is hostile until shown otherwise, and so is what a parser makes of it.
+        raise ElfError(f"a malformed ELF file ({type(error).__name__})") from error
+
+
+class _Blocks:
+    """A file as pyelftools wants one, read in blocks; a part of its header can be overlaid."""
+
+    def __init__(self, read: Reader, size: int) -> None:
+        self._read = functools.lru_cache(maxsize=64)(lambda number: read(number * BLOCK, BLOCK))
+        self._raw = read
+        self._size = size
+        self._at = 0
+        self.overlay: dict[int, bytes] = {}
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._at = offset + (0, self._at, self._size)[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.part(self._at, STRING_LIMIT if size < 0 else size)
+        self._at += len(data)
+        return data
+
+    def part(self, offset: int, size: int) -> bytes:
+        """Return up to ``size`` bytes at an offset."""
+        if offset < 0 or size < 0 or offset + size >= 1 << 63:
+            raise ElfError("an offset outside of the file")
+        first, last = offset // BLOCK, (offset + size - 1) // BLOCK
+        if last - first > 1:
+            data = self._raw(offset, size)
+        else:
+            joined = b"".join(self._read(number) for number in range(first, last + 1))
+            data = joined[offset - first * BLOCK :][:size]
+        for place, new in self.overlay.items():
+            if offset <= place and place + len(new) <= offset + len(data):
+                data = data[: place - offset] + new + data[place - offset + len(new) :]
+        return data
+
+    def whole(self, offset: int, size: int, what: str) -> bytes:
+        """Return exactly ``size`` bytes, or say what is cut."""
+        data = self.part(offset, size)
+        if len(data) != size:
+            raise ElfError(f"a truncated ELF file (its {what} is not all there)")
+        return data
+
+
+class _File:
+    def __init__(self, read: Reader, size: int) -> None:
+        self._blocks = _Blocks(read, size)
+        head = self._blocks.part(0, 64)
+        if not head.startswith(MAGIC):
+            raise ElfError("not an ELF file")
+        if len(head) < 52 or head[4] not in (1, 2) or head[5] not in (1, 2):
+            raise ElfError("a truncated ELF file" if len(head) < 52 else "an ELF file of an unknown class")
+        self.bits = 64 if head[4] == 2 else 32
+        self.order = "<" if head[5] == 1 else ">"
+        self._header = self._elf_header(head)
+        self._loads: list[tuple[int, int, int]] = []
+        self._segments = list(self._program_headers())
+
+    def _elf_header(self, head: bytes) -> Any:
+        from elftools.elf.elffile import ELFFile
+
+        place, size = _SHOFF[self.bits]
+        (count,) = struct.unpack_from(f"{self.order}H", head, 0x38 if self.bits == 64 else 0x2C)
+        if count != _PN_XNUM:
+            # Without an offset of section headers none are read, so that a cut file can still tell.
+            self._blocks.overlay[place] = b"\0" * size
+        return ELFFile(cast("IO[bytes]", self._blocks))
+
+    def _program_headers(self) -> Iterator[tuple[int, int, int]]:
+        """Yield type, offset and size in the file of each segment."""
+        size = self._header["e_phentsize"]
+        count = self._header.num_segments()
+        form = struct.Struct(self.order + ("IIQQQQQQ" if self.bits == 64 else "IIIIIIII"))
+        if not self._header["e_phoff"] or not count:
+            return
+        if size < form.size or size * count > TABLE_LIMIT:
+            raise ElfError(f"an ELF file with {count} program headers of {size} bytes")
+        table = self._blocks.whole(self._header["e_phoff"], size * count, "program header table")
+        for number in range(count):
+            fields = form.unpack_from(table, number * size)
+            kind, offset, address, length = (
+                (fields[0], fields[2], fields[3], fields[5])
+                if self.bits == 64
+                else (fields[0], fields[1], fields[2], fields[4])
+            )
+            if kind == _PT_LOAD:
+                self._loads.append((address, offset, length))
+            yield kind, offset, length
+
+    def parsed(self, wanted: re.Pattern[bytes] | None) -> Elf:
+        places = [segment[1:] for segment in self._segments if segment[0] == _PT_DYNAMIC]
+        tags = self._tags(*places[0]) if places else {}
+        strings = self._strings(tags) if tags else None
+        one = {name: self._one(tags, tag, strings) for name, tag in _NAMED.items()}
+        return Elf(
+            bits=self.bits,
+            byte_order="little" if self.order == "<" else "big",
+            machine=str(self._header["e_machine"]),
+            dynamic=bool(places),
+            needed=tuple(self._text(strings, at) for at in tags.get(_DT_NEEDED, ())[:NEEDED_LIMIT]),
+            build_id=self._build_id(),
+            symbols=tuple(self._symbols(tags, strings, wanted)) if wanted is not None and strings else (),
+            **one,
+        )
+
+    def _tags(self, offset: int, size: int) -> dict[int, list[int]]:
+        """Return the values of the dynamic table by tag; a table that does not end is none."""
+        form = struct.Struct(self.order + ("qQ" if self.bits == 64 else "iI"))
+        if not size or size > TABLE_LIMIT or size % form.size:
+            raise ElfError(f"an ELF file with a dynamic segment of {size} bytes")
+        tags: dict[int, list[int]] = {}
+        for tag, value in form.iter_unpack(self._blocks.whole(offset, size, "dynamic segment")):
+            if tag == _DT_NULL:
+                return tags or {_DT_NULL: [0]}
+            tags.setdefault(tag, []).append(value)
+        raise ElfError("an ELF file whose dynamic segment does not end")
+
+    def _strings(self, tags: dict[int, list[int]]) -> tuple[int, int] | None:
+        """Return offset and size of the dynamic string table."""
+        if _DT_STRTAB not in tags:
+            return None
+        return self._offset(tags[_DT_STRTAB][0]), tags.get(_DT_STRSZ, [0])[0]
+
+    def _offset(self, address: int) -> int:
+        for start, offset, length in self._loads:
+            if start <= address < start + length:
+                return offset + address - start
+        raise ElfError("an ELF file whose tables are in no segment")
+
+    def _one(self, tags: dict[int, list[int]], tag: int, strings: tuple[int, int] | None) -> str | None:
+        return self._text(strings, tags[tag][0]) if tag in tags else None
+
+    def _text(self, strings: tuple[int, int] | None, at: int) -> str:
+        if strings is None or at >= strings[1]:
+            raise ElfError("an ELF file with a name outside of its string table")
+        data = self._blocks.part(strings[0] + at, min(strings[1] - at, 256))
+        if b"\0" not in data:
+            data = self._blocks.part(strings[0] + at, min(strings[1] - at, STRING_LIMIT))
+        text, end, _ = data.partition(b"\0")
+        if not end:
+            raise ElfError("an ELF file with a name that does not end")
+        return text.decode("utf-8", "backslashreplace")
+
+    def _build_id(self) -> str | None:
+        """Return the first GNU build id of the note segments."""
+        form = struct.Struct(self.order + "III")
+        for kind, offset, length in self._segments:
+            if kind != _PT_NOTE or length > NOTE_LIMIT:
+                continue
+            notes, at = self._blocks.part(offset, length), 0
+            while at + form.size <= len(notes):
+                name_size, size, note = form.unpack_from(notes, at)
+                at += form.size
+                name = notes[at : at + name_size]
+                at += -(-name_size // 4) * 4
+                if note == _NT_GNU_BUILD_ID and name == b"GNU\0":
+                    found = notes[at : at + size]
+                    return found.hex() if found and len(found) == size else None
+                at += -(-size // 4) * 4
+        return None
+
+    def _symbols(
+        self, tags: dict[int, list[int]], strings: tuple[int, int], wanted: re.Pattern[bytes]
+    ) -> Iterator[str]:
+        """Yield the wanted names of defined dynamic symbols."""
+        if _DT_SYMTAB not in tags:
+            return
+        form = struct.Struct(self.order + ("IBBHQQ" if self.bits == 64 else "IIIBBH"))
+        size = form.size * self._symbol_count(tags)
+        if size > STRINGS_LIMIT or strings[1] > STRINGS_LIMIT:
+            raise ElfError("an ELF file with more symbols than are read")
+        table = self._blocks.whole(self._offset(tags[_DT_SYMTAB][0]), size, "symbol table")
+        names = self._blocks.whole(*strings, "string table")
+        section = 3 if self.bits == 64 else 5
+        for fields in form.iter_unpack(table):
+            if fields[0] and fields[section]:
+                end = names.find(b"\0", fields[0])
+                if end < 0:
+                    raise ElfError("an ELF file with a name outside of its string table")
+                if wanted.search(names, fields[0], end):
+                    yield names[fields[0] : end].decode("utf-8", "backslashreplace")
+
+    def _symbol_count(self, tags: dict[int, list[int]]) -> int:
+        """Return how many dynamic symbols there are: only the hash tables tell."""
+        if _DT_HASH in tags:
+            # 64-bit entries (s390x, Alpha) are not what GPU hosts have.
+            head = self._blocks.whole(self._offset(tags[_DT_HASH][0]), 8, "hash table")
+            return int(struct.unpack(self.order + "II", head)[1])
+        if _DT_GNU_HASH not in tags:
+            return 0
+        at = self._offset(tags[_DT_GNU_HASH][0])
+        buckets, first, bloom, _ = struct.unpack(
+            self.order + "IIII", self._blocks.whole(at, 16, "hash table")
+        )
+        at += 16 + bloom * self.bits // 8
+        if max(buckets, bloom) * 8 > TABLE_LIMIT:
+            raise ElfError("an ELF file with a hash table larger than is read")
+        chains = struct.unpack(f"{self.order}{buckets}I", self._blocks.whole(at, 4 * buckets, "hash table"))
+        last = max(chains, default=0)
+        if last < first:
+            return int(first)
+        return int(last + 1 + self._chain(at + 4 * buckets + 4 * (last - first)))
+
+    def _chain(self, at: int) -> int:
+        """Return how many symbols follow in a chain of the GNU hash table; its end has the lowest bit set."""
+        form = struct.Struct(self.order + "I")
+        for passed in itertools.count():
+            if passed * form.size > TABLE_LIMIT:
+                break
+            if form.unpack(self._blocks.whole(at + passed * form.size, form.size, "hash table"))[0] & 1:
+                return passed
+        raise ElfError("an ELF file with a hash table that does not end")
+
+
+_NAMED = {"soname": _DT_SONAME, "rpath": _DT_RPATH, "runpath": _DT_RUNPATH}
+
+
+def reader_of(content: bytes) -> Reader:
+    """Return a reader of bytes that are all there."""
+    return lambda offset, size: content[offset : offset + size]
+
+
+def told(found: Elf) -> dict[str, Any]:
+    """Return a result as a JSON object, as recordings and the memory of files hold it."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in _items(found)}
+
+
+def _items(found: Elf) -> Sequence[tuple[str, Any]]:
+    return [(name, getattr(found, name)) for name in _FIELDS]
+
+
+def untold(value: Any) -> Elf:
+    """Return what ``told`` made a JSON object of. Raises ValueError for anything else."""
+    if not isinstance(value, dict) or not set(value) <= set(_FIELDS):
+        raise ValueError("not what is told of an ELF file")
+    texts = {name: value[name] for name in _TEXTS if value.get(name) is not None}
+    lists = {name: value.get(name, []) for name in ("needed", "symbols")}
+    if not all(isinstance(text, str) for text in itertools.chain(texts.values(), *lists.values())):
+        raise ValueError("an ELF file's names must be texts")
+    if value.get("bits") not in (32, 64) or not {"byte_order", "machine"} <= set(texts):
+        raise ValueError("an ELF file's class is missing")
+    return Elf(
+        bits=value["bits"],
+        dynamic=value.get("dynamic") is True,
+        needed=tuple(lists["needed"]),
+        symbols=tuple(lists["symbols"]),
+        **texts,
+    )
+
+
+_FIELDS = (
+    "bits",
+    "byte_order",
+    "machine",
+    "dynamic",
+    "soname",
+    "needed",
+    "rpath",
+    "runpath",
+    "build_id",
+    "symbols",
+)
+_TEXTS = ("byte_order", "machine", "soname", "rpath", "runpath", "build_id")
