@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping
 
 from aorta.cli.errors import Misuse
@@ -12,7 +13,7 @@ STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 PLACEHOLDERS = {
     "host": "the host's name",
-    "node": "the node's number in the job",
+    "node": "the node's number in the job, from 0",
     "rank": "the task's rank",
     "job": "the job's id",
 }
@@ -44,19 +45,51 @@ def expand(path: str, tasks: Tasks, environ: Mapping[str, str]) -> str:
 
 
 def check_apart(path: str, tasks: Tasks, *, every_rank: bool) -> None:
-    """Raise Misuse when several tasks would write the same file."""
-    if is_stdout(path) or tasks.size == 1:
+    """Raise Misuse when several tasks would write the same file, or mix on one standard output.
+
+    All tasks decide alike, from what they were all told. That a directory is local to each node is not
+    believed: what looks like a local disk may be shared by nodes that are containers of one machine.
+    """
+    if tasks.size == 1:
+        return
+    if is_stdout(path):
+        _check_stdout(tasks, every_rank=every_rank)
         return
     used = set(_PLACEHOLDER.findall(path))
     if every_rank and "rank" not in used:
         raise Misuse(
-            f"--every-rank with {tasks.size} tasks needs {{rank}} in -o, e.g. env-{{rank}}.json, not {path}"
+            f"--every-rank with {tasks.size} tasks needs {{rank}} in -o, e.g. -o {_with('{rank}', path)},"
+            f" not {path}"
         )
     if tasks.several_nodes and not used & {"host", "node", "rank"}:
+        where = "may be on several" if tasks.nodes is None else f"are on {tasks.nodes}"
+        word = "{host}" if tasks.node is None else "{node}"
         raise Misuse(
-            f"the tasks are on {tasks.nodes} nodes and all would write {path};"
-            " use {node} (or {host}, {rank}) in -o, e.g. -o env-{node}.json"
+            f"the tasks {where} nodes and all would write {path};"
+            f" let each write its own: -o {_with(word, path)} ({{host}}, {{node}} or {{rank}})"
         )
+
+
+def _check_stdout(tasks: Tasks, *, every_rank: bool) -> None:
+    """Raise Misuse when documents would come together in one stream, which mixes long ones line by line."""
+    several = every_rank or (tasks.gathered and tasks.several_nodes)
+    if several and not _is_file(1):
+        raise Misuse(
+            "several tasks would print a document each, and the launcher mixes their lines;"
+            " write files: -o env-{rank}.json (or let the launcher give each task a file for its output)"
+        )
+
+
+def _is_file(descriptor: int) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    except OSError:
+        return False
+
+
+def _with(word: str, path: str) -> str:
+    stem, extension = os.path.splitext(path)
+    return f"{stem}-{word}{extension}"
 
 
 def _node(tasks: Tasks) -> str:

@@ -22,6 +22,10 @@ PARTS = {
     "fuse3": ("fusermount3", "a file system that never answers"),
     "sudo": ("sudo", "a refusing and a granting sudo"),
     "util-linux": ("unshare", "mount and process namespaces"),
+    "slurmctld": ("slurmctld", "a real Slurm of two nodes"),
+    "slurmd": ("slurmd", "its nodes"),
+    "slurm-client": ("srun", "its jobs and steps"),
+    "munge": ("munged", "its authentication"),
     "procps": ("ps", "processes that must not stay behind"),
 }
 #: Packages without a program of their own; the library is looked for.
