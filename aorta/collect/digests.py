@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 
@@ -89,10 +90,27 @@ class Digests:
         An entry of a listing spares the look at the file. Who asks for a file that is being read
         waits for that, as long as its own time goes; a time that was over is not remembered.
         """
+        known = [self._known(path, entry, method) for path, entry in wanted]
+        rest = [place for place, answer in enumerate(known) if answer is None]
+        told = self._asked([wanted[place] for place in rest], timeout, method) if rest else []
+        answers = dict(zip(rest, told, strict=True))
+        return [(answer, False) if answer else answers[place] for place, answer in enumerate(known)]
+
+    def _known(self, path: str, entry: Entry | None, method: str) -> Answer[str] | None:
+        """Return what is remembered of a listed file; a large directory is all of such."""
+        if entry is None or method != FULL or self._verify or self._memory is None:
+            return None
+        value = self._recalled("sha256", path, entry)
+        return Answer(value=value, subject=path) if isinstance(value, str) else None
+
+    def _asked(
+        self, wanted: Sequence[tuple[str, Entry | None]], timeout: float, method: str
+    ) -> list[tuple[Answer[str], bool]]:
         until = time.monotonic() + timeout
         jobs, mine = self._join(wanted, method, until)
         self._wait(jobs, until)
-        again = [place for place, job in enumerate(jobs) if _was_hurried(job, until)]
+        timed_out = [place for place, job in enumerate(jobs) if _timed_out(job)]
+        again = [place for place in timed_out if jobs[place].limit < until and _left(until)]
         if again:
             retried, more = self._join([wanted[place] for place in again], method, until)
             mine |= more
@@ -137,7 +155,6 @@ class Digests:
         """Settle a job by what is remembered, or by why the file can not be looked at."""
         if self._memory is None:
             return False
-        self._open()
         if job.found is None:
             looked = asked(job.path, lambda: self._host.stat(job.path, timeout=_left(job.until)))
             if looked.value is None:
@@ -146,7 +163,7 @@ class Digests:
             job.found = looked.value
         if job.found.kind != "file" or job.method != FULL:
             return False
-        known = self._memory.get("sha256", key_of(job.found), lambda: self._durable(job.path, job.found))
+        known = self._recalled("sha256", job.path, job.found)
         if not isinstance(known, str):
             return False
         if self._verify:
@@ -217,9 +234,8 @@ class Digests:
         until = time.monotonic() + timeout
         if self._memory is None or symbols is not None:
             return self._host.elf(path, symbols, timeout=timeout)
-        self._open()
         found = self._host.stat(path, timeout=timeout)
-        known = self._memory.get("elf", key_of(found), lambda: self._durable(path, found))
+        known = self._recalled("elf", path, found)
         if known is not None and not self._verify:
             try:
                 return untold(known)
@@ -228,6 +244,21 @@ class Digests:
         elf = self._host.elf(path, timeout=_left(until))
         self._remember("elf", path, found, told(elf))
         return elf
+
+    def _recalled(self, kind: str, path: str, found: Stat | Entry) -> Any:
+        """Return what this process remembers of a file, or one before it where that counts, or None."""
+        if self._memory is None:
+            return None
+        if not self._opened:
+            self._open()
+        key = key_of(found)
+        value = self._memory.get(kind, key)
+        if value is None:
+            value = self._memory.stored(kind, key)
+            if value is None or not self._durable(path, found):
+                return None
+            self._memory.put(kind, key, value)
+        return value
 
     def _remember(self, kind: str, path: str, found: Stat | Entry | None, value: object) -> None:
         """Remember a value if the file is still what it was before it was read."""
@@ -239,7 +270,7 @@ class Digests:
 
     def filesystem(self, path: str, found: Stat | Entry | None) -> FileSystem:
         """Return what holds a file; asked once for all files of a directory on one device."""
-        place = (posixpath.dirname(path), found.dev if found is not None else -1)
+        place = (path.rpartition("/")[0], found.dev if found is not None else -1)
         if place not in self._filesystems:
             answer = asked(path, lambda: self._host.filesystem(path, timeout=1.0))
             self._filesystems[place] = answer.value or FileSystem()
@@ -259,13 +290,12 @@ class Digests:
         with self._opening:
             if self._opened or self._memory is None:
                 return
-            self._opened = True
             boot = (asked(BOOT_ID, lambda: self._host.read_text(BOOT_ID)).value or "").strip()
             place = asked("", lambda: self._host.filesystem(directory(), timeout=1.0)).value
-            if place is None or place.may_hang or not _BOOT.fullmatch(boot):
-                return
-            self._disk = file_of(boot), boot
-            self._memory.load(*self._disk)
+            if place is not None and not place.may_hang and _BOOT.fullmatch(boot):
+                self._disk = file_of(boot), boot
+                self._memory.load(*self._disk)
+            self._opened = True
 
     def close(self) -> None:
         """Begin no further file, and leave on disk what was found out."""
@@ -281,11 +311,8 @@ def _left(until: float) -> float:
     return max(0.0, until - time.monotonic())
 
 
-def _was_hurried(job: Job, until: float) -> bool:
-    """Tell whether a job ended under the shorter time of somebody else."""
-    answer = job.answer
-    timed_out = answer is not None and answer.kind is ReasonKind.TIMED_OUT
-    return timed_out and job.limit < until and _left(until) > 0
+def _timed_out(job: Job) -> bool:
+    return job.answer is not None and job.answer.kind is ReasonKind.TIMED_OUT
 
 
 def _no_time(path: str, timeout: float) -> Answer[str]:

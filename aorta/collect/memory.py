@@ -48,16 +48,15 @@ class Memory:
         self._durable: dict[str, dict[str, Any]] | None = None
         self._added = False
 
-    def get(self, kind: str, key: str, durable: Callable[[], bool]) -> Any:
-        """Return what is remembered, or None; ``durable`` tells whether the one on disk counts."""
-        value = self._values.get((kind, key))
-        if value is None and self._durable is not None:
-            value = self._durable.get(kind, {}).get(key)
-            if value is not None and not durable():
-                return None
-        return value
+    def get(self, kind: str, key: str) -> Any:
+        """Return what this process found out, or None."""
+        return self._values.get((kind, key))
 
-    def put(self, kind: str, key: str, value: Any, *, durable: bool) -> None:
+    def stored(self, kind: str, key: str) -> Any:
+        """Return what processes before this one found out, or None."""
+        return self._durable.get(kind, {}).get(key) if self._durable is not None else None
+
+    def put(self, kind: str, key: str, value: Any, *, durable: bool = False) -> None:
         """Remember a value, a JSON value where it is ``durable``."""
         if len(self._values) >= ENTRY_LIMIT:
             self._values.clear()

@@ -77,7 +77,8 @@ def digest_tree(ctx: "Context", path: str, members: Chosen, descend: Chosen) -> 
     unlisted: list[Answer[Any]] = []
     found = sorted(_chosen(ctx, path, listed.value, members, descend, unlisted), key=lambda each: each[0])
     method = ctx.digest_method(path)
-    wanted = [(posixpath.join(path, name), entry if entry.kind == "file" else None) for name, entry in found]
+    prefix = path.rstrip("/") + "/"
+    wanted = [(prefix + name, entry if entry.kind == "file" else None) for name, entry in found]
     answers = ctx.digests(wanted, method)
     files = tuple(
         TreeFile(name=name, size=_size(ctx, place, entry), digest=answer)
