@@ -1,4 +1,8 @@
-"""The order of the tests."""
+"""The order of the tests, and where their digests are remembered."""
+
+import os
+
+import pytest
 
 
 def pytest_collection_modifyitems(items):
@@ -8,3 +12,11 @@ def pytest_collection_modifyitems(items):
     audited, and two threads must not do so at once.
     """
     items.sort(key=lambda item: "contract" in item.path.parts)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _digests_are_remembered_for_these_tests_alone(tmp_path_factory):
+    """Keep the digests of the tests away from those of the user who runs them."""
+    place = tmp_path_factory.mktemp("runtime")
+    place.chmod(0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(place)
