@@ -56,12 +56,6 @@ def _keys(names: str) -> dict[str, Any]:
     return dict.fromkeys(names.split())
 
 
-_GEMM = _keys(
-    "rocm_release_tweak package_version lib_hash kernel_db_revision upstream_commit"
-    " upstream_commit_matches_tweak applied_prs"
-)
-_LIBRARY = _keys("package_version lib_hash kernel_db_revision")
-_MENU = _keys("status reason dir logic_file_count file_count gfx_arch_coverage files combined_content_hash")
 _BUILD_FLAGS = _keys(
     "USE_FLASH_ATTENTION USE_ROCM_CK_SDPA USE_AOTRITON USE_MEM_EFF_ATTENTION DISABLE_AOTRITON USE_ROCM"
     " USE_CUDA USE_CUDNN USE_MIOPEN USE_FBGEMM USE_FBGEMM_GENAI USE_NCCL USE_MKL USE_MKLDNN USE_OPENMP"
@@ -80,35 +74,6 @@ UNBUILT: dict[str, Any] = {
             "dirs unlistable_dirs scanned rpath runpath none unreadable truncated rpath_examples"
         ),
         "libraries": None,
-    },
-    "nics": {vendor: {"present": None} for vendor in ("ainic", "broadcom", "cx7")},
-    "nic_devices": None,
-    "hipblaslt": _GEMM,
-    "rocblas": _GEMM,
-    "composable_kernel": {
-        "system": _keys("version commit ck_tile_present"),
-        "pytorch_bundled": _keys("present symbol_count"),
-        **_keys("pytorch_use_ck_sdpa pytorch_use_ck_gemm"),
-    },
-    "tensile": _keys("package_version kernel_db_combined_hash"),
-    "tensile_catalog": {
-        **_keys("doc status"),
-        "hipblaslt": {**_LIBRARY, "menu": _MENU},
-        "rocblas": {**_LIBRARY, "menu": _MENU},
-        "combined": _keys("package_version kernel_db_combined_hash"),
-    },
-    "miopen": {"rocm_release_tweak": None, **_LIBRARY},
-    "miopen_catalog": {
-        **_keys("doc status"),
-        **_LIBRARY,
-        **_keys("db_dir db_dir_source"),
-        "env_overrides": _keys("MIOPEN_SYSTEM_DB_PATH MIOPEN_USER_DB_PATH"),
-        "menu": _MENU,
-    },
-    "rocfft_catalog": {
-        **_keys("doc status"),
-        "env_overrides": _keys("ROCFFT_RTC_SYS_CACHE_PATH ROCFFT_RTC_CACHE_PATH"),
-        "kernel_cache": _keys("present path source size sha256 reason"),
     },
     "triton": _keys("package_version commit"),
     "fbgemm": _keys("package_version commit pytorch_use_fbgemm pytorch_use_fbgemm_genai"),

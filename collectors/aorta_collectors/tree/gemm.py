@@ -1,0 +1,154 @@
+"""What hipBLASLt and rocBLAS have in common: two GEMM libraries with Tensile kernels."""
+
+import re
+from typing import Annotated, Any
+
+from aorta.collect import Context
+from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
+from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.providers.rocm_roots import RocmRoots
+from aorta_collectors.tree.catalog import TENSILE, names, revision
+from aorta_collectors.tree.kernel_library import (
+    KernelLibrary,
+    LibraryCopy,
+    find_library,
+    note_header,
+    other_copies,
+    packaged,
+    read_header,
+)
+from aorta_collectors.tree.manifest import read_manifest
+
+SOURCES = "rocm-libraries"
+
+HIPBLASLT = KernelLibrary(
+    soname="libhipblaslt.so",
+    headers=("hipblaslt/hipblaslt-version.h", "hipblaslt-version.h"),
+    prefix="HIPBLASLT_VERSION_",
+    kernels="hipblaslt/library",
+    family=TENSILE,
+    variable="HIPBLASLT_TENSILE_LIBPATH",
+    empty_counts=True,
+)
+ROCBLAS = KernelLibrary(
+    soname="librocblas.so",
+    headers=("rocblas/internal/rocblas-version.h", "rocblas/rocblas-version.h", "rocblas-version.h"),
+    prefix="ROCBLAS_VERSION_",
+    kernels="rocblas/library",
+    family=TENSILE,
+    variable="ROCBLAS_TENSILE_LIBPATH",
+    empty_counts=True,
+)
+
+
+@frozen
+class Gemm:
+    """One of the two libraries, as installed under the root."""
+
+    rocm_release_tweak: Annotated[
+        str | None,
+        Fact(
+            "VERSION_TWEAK of the header, as it stands, e.g. 56aab12f-dirty.",
+            caveat="Identifies the ROCm release that it was built in, not a commit of the library.",
+        ),
+    ] = None
+    tweak_dirty: Annotated[
+        bool | None, Fact("Whether the tweak ends in -dirty: built from changed sources.")
+    ] = None
+    package_version: Annotated[
+        str | None,
+        Fact("Version of the header, e.g. 1.2.1.", caveat="The header's: runtime installs have none."),
+    ] = None
+    version_code: Annotated[
+        int | None,
+        Fact("The same as one number, as hipBLASLt prints it: 1500 is 0.15.0, 100000 is 1.0.0."),
+    ] = None
+    header_path: Annotated[str | None, Fact("The header that was read.")] = None
+    lib_path: Annotated[
+        str | None, Fact("Real path of the library file.", caveat="Installed, not loaded.")
+    ] = None
+    lib_hash: Annotated[str | None, Fact("sha256 of that file.", caveat="Installed, not loaded.")] = None
+    kernel_db_dir: Annotated[
+        str | None, Fact("The kernels installed with it, whatever a variable names for a run.")
+    ] = None
+    kernel_db_revision: Annotated[
+        str | None,
+        Fact(
+            "filenames-sha256 over the names of the kernel files in that directory.",
+            caveat="Names only: the same names may hold other kernels. The catalog hashes contents.",
+        ),
+    ] = None
+    upstream_commit: Annotated[
+        str | None, Fact("Pin of rocm-libraries in TheRock's manifest, which holds the sources.")
+    ] = None
+    upstream_commit_matches_tweak: Annotated[
+        bool | None,
+        Fact("Whether the pin begins with the tweak; null unless the tweak is a plain commit of 7 to 12."),
+    ] = None
+    applied_prs: Annotated[dict[str, str] | None, Fact("Reserved; always empty.")] = None
+    other_libraries: Annotated[
+        tuple[LibraryCopy, ...] | None,
+        Fact("Other files of this library that a process could load instead, with their kernels."),
+    ] = None
+
+
+def version_code(version: str) -> int:
+    """Return the number that stands for a version: 1500 for 0.15.0."""
+    major, minor, patch = (int(part) for part in version.split("."))
+    return major * 100_000 + minor * 100 + patch
+
+
+def matches(pin: str | None, tweak: str | None) -> bool | None:
+    """Tell whether a pin begins with a tweak, None where either is missing or the tweak is no commit."""
+    if pin is None or tweak is None or not re.fullmatch(r"[0-9a-fA-F]{7,12}", tweak):
+        return None
+    return pin.startswith(tweak.lower())
+
+
+def describe(ctx: Context, library: KernelLibrary) -> dict[str, Any]:
+    """Return the values of ``Gemm`` by name, with their gaps noted."""
+    roots = ctx.need(RocmRoots)
+    header = read_header(ctx, roots, library)
+    note_header(
+        ctx,
+        header,
+        library.prefix,
+        tweak="rocm_release_tweak",
+        version="package_version",
+        path="header_path",
+    )
+    found, _ = find_library(ctx, roots, library)
+    path = ctx.take(found, "lib_path")
+    place = packaged(ctx, roots, library)
+    listed = place.trouble or names(ctx, place.path or "/", library.family)
+    pin = _pin(ctx, roots)
+    return {
+        "rocm_release_tweak": header.tweak,
+        "tweak_dirty": header.tweak.endswith("-dirty") if header.tweak else None,
+        "package_version": header.version,
+        "version_code": version_code(header.version) if header.version else None,
+        "header_path": header.path,
+        "lib_path": path,
+        "lib_hash": ctx.take(ctx.digest(path) if path else found, "lib_hash"),
+        "kernel_db_dir": place.path if place.trouble is None else None,
+        "kernel_db_revision": ctx.take(revision(listed), "kernel_db_revision"),
+        "upstream_commit": pin,
+        "upstream_commit_matches_tweak": matches(pin, header.tweak),
+        "applied_prs": {} if roots.found else None,
+        "other_libraries": other_copies(ctx, roots, library, path),
+    }
+
+
+def _pin(ctx: Context, roots: RocmRoots) -> str | None:
+    """Return the commit of the sources; that another kind of ROCm has no manifest is no news."""
+    answer = roots.unseen or read_manifest(ctx, roots.prefixes)
+    if answer.value is None:
+        ctx.take(answer, "upstream_commit")
+        return None
+    pins = [each.pin_sha for each in answer.value.submodules if each.name == SOURCES]
+    if not pins or pins[0] is None:
+        text = f"the manifest has no pin of {SOURCES}"
+        ctx.note(ReasonKind.ABSENT, "upstream_commit", text, subject=answer.subject)
+        return None
+    return pins[0]
