@@ -40,6 +40,15 @@ def blocks(page: str, language: str | None = None) -> list[Block]:
     return [block for block in found if language in (None, block.language)]
 
 
+def sections(page: str) -> dict[str, list[Block]]:
+    """Return a page's fenced blocks by the heading of the second level that they stand under."""
+    found = {}
+    for part in text_of(page).split("\n## ")[1:]:
+        heading, _, text = part.partition("\n")
+        found[heading] = [Block(*match.groups(default="")) for match in _BLOCK.finditer(text)]
+    return found
+
+
 def prose(page: str) -> str:
     """Return a page without its fenced blocks."""
     return _BLOCK.sub("", text_of(page))

@@ -21,6 +21,8 @@ PARTS = {
     "bubblewrap": ("bwrap", "a bare machine and an unnamed sandbox"),
     "fuse3": ("fusermount3", "a file system that never answers"),
     "sudo": ("sudo", "a refusing and a granting sudo"),
+    "docker.io": ("docker", "the real options of docker"),
+    "podman": ("podman", "the real options of podman"),
     "util-linux": ("unshare", "mount and process namespaces"),
     "slurmctld": ("slurmctld", "a real Slurm of two nodes"),
     "slurmd": ("slurmd", "its nodes"),
