@@ -5,7 +5,7 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from aorta.instrumentation.filekind import NOTHING, OTHER, RECORDING, SNAPSHOT, held_by
@@ -25,17 +25,16 @@ def write_atomically(path: str, text: str, *, force: bool = False) -> None:
     and no snapshot of another host. A device or pipe is written to directly. Raises OSError, and leaves
     nothing behind then.
     """
-    with replacing(path) as stream:
-        if not force:
-            _refuse_foreign(path, text)
+    with replacing(path, None if force else lambda: _refuse_foreign(path, text)) as stream:
         stream.write(text)
 
 
 @contextlib.contextmanager
-def replacing(path: str) -> Iterator[TextIO]:
+def replacing(path: str, check: Callable[[], None] | None = None) -> Iterator[TextIO]:
     """Open a stream whose content replaces ``path`` when the block ends without an error.
 
-    What is no text goes through its ``buffer``.
+    What is no text goes through its ``buffer``. ``check`` raises for what may not be replaced; it is
+    asked at the very end, when all is written.
     """
     if _is_direct(path):
         with _open_direct(path) as stream:
@@ -54,13 +53,29 @@ def replacing(path: str) -> Iterator[TextIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.replace(temporary, target)
+        _place(temporary, target, check)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
     finally:
         temporaries.discard(temporary)
+
+
+def _place(temporary: str, target: str, check: Callable[[], None] | None) -> None:
+    """Give a file its name: of two nodes that write one at the same time, the second is to notice."""
+    if check is not None:
+        if not os.path.lexists(target):
+            try:
+                os.link(temporary, target)
+            except OSError:
+                # Another was quicker, or the file system has no hard links.
+                pass
+            else:
+                os.unlink(temporary)
+                return
+        check()
+    os.replace(temporary, target)
 
 
 def check_writable(path: str) -> None:
@@ -160,11 +175,15 @@ def _host_kind(document: Any) -> str:
 
 
 def _are_apart(one: Any, other: Any) -> bool:
-    """Tell whether two documents are surely of different machines; false where they do not say."""
-    for names in (("host", "machine_digest"), ("launcher", "node")):
-        first, second = _member(one, *names), _member(other, *names)
-        if first and second:
-            return bool(first != second)
+    """Tell whether two documents are surely of different machines; false where they do not say.
+
+    Nodes that were made from one image may all have its machine id; Slurm's names tell them apart.
+    """
+    names = (("host", "machine_digest"), ("launcher", "node"))
+    pairs = [(_member(one, *name), _member(other, *name)) for name in names]
+    equal = [first == second for first, second in pairs if first and second]
+    if equal:
+        return not all(equal)
     first, second = _serials(one), _serials(other)
     return bool(first and second) and first.isdisjoint(second)
 

@@ -1,7 +1,10 @@
+import errno
 import gzip
 import json
 import os
 import stat
+import subprocess
+import sys
 import tempfile
 
 import pytest
@@ -22,6 +25,10 @@ def host(digest):
     return snapshot(host={"machine_digest": digest})
 
 
+def node(digest, name):
+    return snapshot(host={"machine_digest": digest}, launcher={"node": name})
+
+
 def of_kind(kind):
     return snapshot(collection={"host_kind": kind})
 
@@ -37,6 +44,12 @@ HEADER = '{"recording": 1, "world": "closed"}\n'
         (gpus("a"), gpus(), False),
         (host("1"), host("2"), True),
         (host("1"), host(None), False),
+        # nodes of one image have one machine id; not every capture was started by Slurm
+        (node("1", "a"), node("1", "b"), True),
+        (node("1", "a"), node("2", "a"), True),
+        (node("1", "a"), node("1", "a"), False),
+        (node("1", "a"), node("1", None), False),
+        (node(None, "a"), node("1", "b"), True),
         (snapshot(host=None, gpus=3), gpus("a"), False),
         (of_kind("live"), of_kind("replay"), True),
         (of_kind("replay"), of_kind("live"), True),
@@ -63,6 +76,67 @@ def test_only_a_snapshot_of_the_same_machine_is_replaced(tmp_path, before, after
         write_atomically(str(path), after)
     assert path.read_text() == after
     assert os.listdir(tmp_path) == ["x.json"]
+
+
+#: Writes a text to a path, but waits each time before a file gets its name.
+WRITER = """
+import os, sys
+from aorta.instrumentation.write import ForeignFileError, write_atomically
+def waiting(name):
+    function = getattr(os, name)
+    def wait(*paths):
+        print("ready", flush=True)
+        sys.stdin.readline()
+        function(*paths)
+    setattr(os, name, wait)
+waiting("link")
+waiting("replace")
+try:
+    write_atomically(sys.argv[1], sys.argv[2])
+except ForeignFileError:
+    sys.exit(1)
+"""
+
+
+def both_at_once(environ, path, *texts):
+    """Write texts to one path, each when all have found nothing there; return the exit statuses."""
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), text],
+            env=environ(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for text in texts
+    ]
+    assert [process.stdout.readline() for process in running] == ["ready\n"] * len(texts)
+    for process in running:
+        process.communicate("go\n\n", timeout=20)
+    return sorted(process.returncode for process in running)
+
+
+def test_two_hosts_that_write_one_file_at_once(tmp_path, environ):
+    """Without a launcher nobody knows of the other; the second notices, and nothing is lost unsaid."""
+    texts = [host("1"), host("2")]
+    assert both_at_once(environ, tmp_path / "x", *texts) == [0, 1]
+    assert (tmp_path / "x").read_text() in texts
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_one_host_that_writes_twice_at_once(tmp_path, environ):
+    assert both_at_once(environ, tmp_path / "x", host("1"), host("1")) == [0, 0]
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_a_file_system_without_hard_links(tmp_path, monkeypatch):
+    def no_links(*_paths):
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(os, "link", no_links)
+    write_atomically(str(tmp_path / "x"), host("1"))
+    assert (tmp_path / "x").read_text() == host("1")
+    assert os.listdir(tmp_path) == ["x"]
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
