@@ -12,20 +12,34 @@ from aorta.cli.field import value_at, why_null
 from aorta.instrumentation.filekind import RECORDING, held_in
 from aorta.instrumentation.process import Stdout, say
 
+OLD = "1.17"
+
+#: What ``--as`` knows.
+VERSIONS = (OLD, "2.0")
+
 
 @click.command(cls=Command, short_help="Show a snapshot, or one value of it.")
 @click.argument("file")
 @click.option("--field", metavar="PATH", help="Print one value as JSON, e.g. 'gpus[0].bdf'.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole document.")
 @click.option("--summary", is_flag=True, help="Show what is unusual and an overview (the default).")
-def show(file: str, field: str | None, *, as_json: bool, summary: bool) -> None:
+@click.option(
+    "--as",
+    "version",
+    metavar="VERSION",
+    help="Print the document as schema 1.17 (for readers of the 1.x line) or 2.0 (upgraded) has it.",
+)
+def show(file: str, field: str | None, version: str | None, *, as_json: bool, summary: bool) -> None:
     """Show the snapshot in FILE ('-' is standard input).
 
-    Documents of the 1.x line are shown as they are.
+    Documents of the 1.x line are shown as they are, unless --as names a version.
     """
     if (field is not None) + as_json + summary > 1:
         raise Misuse("--field, --json, --summary: only one of them at a time")
-    document = load(file)
+    if version not in (None, *VERSIONS):
+        raise Misuse(f"--as: no version {version!r}; there are {' and '.join(VERSIONS)}")
+    document = load(file) if version is None else converted(load(file, told=False), version, file)
+    as_json = as_json or (version is not None and field is None and not summary)
     with Stdout() as out, printing():
         if field is not None:
             value = value_at(document, field)
@@ -41,8 +55,29 @@ def show(file: str, field: str | None, *, as_json: bool, summary: bool) -> None:
             show_summary(document, out)
 
 
-def load(file: str) -> dict[str, Any]:
-    """Return the document in a file; a word on standard error when another version wrote it.
+def converted(document: dict[str, Any], version: str, file: str) -> dict[str, Any]:
+    """Return a document as a version has it. Raises Failure for one that cannot be read that far."""
+    from aorta.model.codec import Codec, DocumentError, version_of
+    from aorta.model.downgrade import as_1_17
+    from aorta.plugin.discovery import discover
+
+    major, minor = version_of(document)
+    if version == f"{major}.{minor}":
+        return document
+    models = {name: spec.model for name, spec in discover(outside=False).collectors.items()}
+    codec = Codec(models)
+    try:
+        # Loading checks every value, and upgrades what is older.
+        current = codec.dump(codec.load(document))
+        return as_1_17(current) if version == OLD else current
+    except DocumentError as error:
+        raise Failure(f"{file}: {error}") from None
+    except RecursionError:
+        raise Failure(f"{file}: nested too deeply") from None
+
+
+def load(file: str, *, told: bool = True) -> dict[str, Any]:
+    """Return the document in a file; if ``told``, with a word on standard error on another version.
 
     Raises Failure for what is no snapshot, in one line.
     """
@@ -60,7 +95,7 @@ def load(file: str) -> dict[str, Any]:
     if major > ours:
         text = f"warning: {file} has schema version {major}.{minor}, newer than this aorta ({ours}.x)"
         say(f"aorta: {text}: what it says may be misread")
-    elif major < ours:
+    elif major < ours and told:
         text = f"note: {file} has schema version {major}.{minor}; it is shown as it is"
         say(f"aorta: {text}")
     return document

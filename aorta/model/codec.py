@@ -88,15 +88,18 @@ class Codec:
         return dump(snapshot)
 
     def load(self, document: Mapping[str, Any]) -> Snapshot:
-        """Return the snapshot of a document of this major version.
+        """Return the snapshot of a document of this major version, or of 1.x, which is upgraded.
 
         A section whose model is not known, or that a newer minor version changed, stays plain data.
         Raises DocumentError with every place that is not as declared.
         """
         major, minor = version_of(document)
         ours_major, ours_minor = map(int, SCHEMA_VERSION.split("."))
+        if major == 1:
+            document = self._upgraded(document, minor)
+            major, minor = version_of(document)
         if major != ours_major:
-            raise DocumentError(f"schema version {major}.{minor}; this aorta reads {ours_major}.x")
+            raise DocumentError(f"schema version {major}.{minor}; this aorta reads 1.x and {ours_major}.x")
         known = {*ENVELOPE, *TAIL}
         plain = {name: value for name, value in document.items() if name not in known}
         extensions = _typed(document.get("extensions", {}), dict[str, Any], "extensions")
@@ -111,6 +114,14 @@ class Codec:
             collection=_collection(document.get("collection"), newer=newer),
             newer=document if newer else None,
         )
+
+    def _upgraded(self, document: Mapping[str, Any], minor: int) -> dict[str, Any]:
+        from aorta.model.upgrade import upgraded
+
+        try:
+            return upgraded(document, (1, minor), self._models)
+        except RecursionError:
+            raise DocumentError("nested too deeply") from None
 
     def _section(self, name: str, value: Any) -> Any:
         model = self._models.get(name)
