@@ -69,7 +69,7 @@ def _ask(
     for name in names:
         told[name] = asking.read(answers[asking.argv(name)])
     if space is not None:
-        space = evolve(space, verbs=userspace.heard(answers[userspace.IBV_DEVICES]))
+        space = space._replace(verbs=userspace.heard(answers[userspace.IBV_DEVICES]))
         if nodes and answers[userspace.ACCESS].ok:
             space = evolve(
                 space, access=Answer(value=userspace.parse_access(answers[userspace.ACCESS].stdout))

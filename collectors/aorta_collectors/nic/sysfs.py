@@ -3,10 +3,10 @@
 import posixpath
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from aorta.collect import Answer, Context, parsed
-from aorta.model.frozen import evolve, frozen
+from aorta.model.frozen import evolve
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.nic.ids import model_of
 from aorta_collectors.nic.model import NicDevice, NicInterface, NicPort
@@ -28,11 +28,10 @@ RDMA_FIELDS = (
 )
 
 #: Buses whose devices number their vendors in their own way; the PCI function above has the real ids.
-_BELOW_PCI = re.compile(r"virtio[0-9]{1,6}|[a-z0-9_]{1,40}\.[a-z_]{1,40}\.[0-9]{1,9}")
+_BELOW_PCI = r"virtio[0-9]{1,6}|[a-z0-9_]{1,40}\.[a-z_]{1,40}\.[0-9]{1,9}"
 
 
-@frozen
-class Member:
+class Member(NamedTuple):
     """An entry of ``/sys/class/net`` or ``/sys/class/infiniband``; ``place`` is its device's directory.
 
     ``place`` is null for what has no device: loopback, bridges, veth, software RDMA.
@@ -81,7 +80,7 @@ def function_of(place: str) -> str | None:
     """Return the PCI address of a device's directory, or of the function above a virtio or SF device."""
     parts = place.split("/")
     own = pci_address(parts[-1])
-    if own or not _BELOW_PCI.fullmatch(parts[-1]):
+    if own or not re.fullmatch(_BELOW_PCI, parts[-1]):
         return own
     return next((bdf for part in reversed(parts) if (bdf := pci_address(part))), None)
 

@@ -2,8 +2,8 @@
 
 import functools
 import re
+from typing import NamedTuple
 
-from aorta.model.frozen import frozen
 from aorta_collectors.nic.names import pci_address
 
 _LIMIT = 4096
@@ -11,8 +11,7 @@ _NOTHING = {"", "n/a", "none", "unknown"}
 _RULE = "------"
 
 
-@frozen
-class Ethtool:
+class Ethtool(NamedTuple):
     """The answer of ``ethtool -i``; ``package`` is null where it repeats the firmware."""
 
     driver: str | None = None
@@ -23,8 +22,7 @@ class Ethtool:
     bus_info: str | None = None
 
 
-@frozen
-class Link:
+class Link(NamedTuple):
     """A row of ``rdma link``."""
 
     device: str
@@ -34,18 +32,17 @@ class Link:
     netdev: str | None = None
 
 
-@frozen
-class Verbs:
+class Verbs(NamedTuple):
     """The answer of ibv_devices: listed names, and libibverbs's complaints by the device they name.
 
     ``mismatches`` maps an RDMA or uverbs device to driver, kernel ABI and supported ABIs, ``unserved``
     names devices that no provider serves, ``unloaded`` drivers whose library would not load.
     """
 
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...]
     mismatches: dict[str, tuple[str, str, str]]
     unserved: frozenset[str]
-    unloaded: tuple[str, ...] = ()
+    unloaded: tuple[str, ...]
 
 
 @functools.cache

@@ -1,10 +1,9 @@
 """What user space has of RDMA devices: uverbs nodes, access to them, provider libraries, libibverbs."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from aorta.collect import Answer, CommandAnswer, Context, Stat, parsed
-from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.kernel_files import believed
 from aorta_collectors.nic.ids import PROVIDERS
@@ -20,16 +19,14 @@ IBV_DEVICES = ("ibv_devices",)
 ACCESS = ("find", NODES, "-maxdepth", "1", "-name", "uverbs*", "-readable", "-writable")
 
 
-@frozen
-class Access:
+class Access(NamedTuple):
     """Whether a device node may be opened. ``why`` says what speaks against it."""
 
     openable: bool | None
     why: str = ""
 
 
-@frozen
-class UserSpace:
+class UserSpace(NamedTuple):
     """The whole of it. ``uverbs`` maps RDMA devices to uverbs devices, ``listing`` says if all were seen."""
 
     uverbs: dict[str, str]

@@ -1,6 +1,6 @@
 """The network and RDMA devices of the machine, and which cards are on its PCI bus."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -38,8 +38,7 @@ class NicInventory:
     troubles: tuple[Answer[Any], ...] = ()
 
 
-@frozen
-class _Bus:
+class _Bus(NamedTuple):
     """Network functions on PCI: address to vendor and device. ``trouble`` is why it may be incomplete."""
 
     functions: dict[str, tuple[str, str]]
