@@ -20,7 +20,7 @@ from tests.parts.probing import (
 )
 
 DEADLINE_S = 5
-#: The figure (0.5 s) is measured by bench/figures.py; here all cases run at once.
+#: The figure (0.5 s) is measured by tests/bench/figures.py; here all cases run at once.
 LOOSE_S = 3
 
 #: Where a section may look into the dead place itself.

@@ -11,7 +11,7 @@ from tests.parts.needs import need
 from tests.parts.probing import differing, environment, gone, probe, side_by_side
 
 DEADLINE_S = 5
-#: The figure (0.5 s) is measured by bench/figures.py; this only tells "in time" from "waits for the tools".
+#: The figure (0.5 s) is measured by tests/bench/figures.py; this only tells "in time" from "waits for the tools".
 LOOSE_S = 5
 
 #: What every tool (``all``) or one does in place of answering.

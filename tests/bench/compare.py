@@ -1,8 +1,8 @@
 """Time aorta against another command, in turn, and print the ratios pair by pair.
 
-    python bench/compare.py probe --peer '/opt/peer/bin/aorta env probe -o /dev/null'
-    python bench/compare.py slow  --peer '…' -n 1     # every tool 2 s slow
-    python bench/compare.py help  --peer '/opt/peer/bin/aorta --help'
+    python -m tests.bench.compare probe --peer '/opt/peer/bin/aorta env probe -o /dev/null'
+    python -m tests.bench.compare slow  --peer '…' -n 1     # every tool 2 s slow
+    python -m tests.bench.compare help  --peer '/opt/peer/bin/aorta --help'
 
 The order alternates (peer, aorta, aorta, peer, …), so that a machine whose speed drifts slows both.
 The figure to quote is the median of the ratios aorta/peer; absolute times do not carry over. The other
@@ -19,10 +19,7 @@ import threading
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "parts"))
-
-from fake_tools import basic_path, make  # noqa: E402
+from tests.parts.fake_tools import basic_path, make
 
 AORTA = [str(Path(sys.executable).parent / "aorta")]
 COMMANDS = {

@@ -1,49 +1,32 @@
-"""Measure every figure that aorta promises, and print one line each: ``figure: measured (limit) ok|short``.
-
-    python bench/figures.py                                  # all that needs no peer
-    python bench/figures.py --peer /opt/peer/bin/aorta       # the ratios too
-    python bench/figures.py --only mount,tools               # some of them
-
-The peer is an installed ``amd-aorta==0.3.0`` in an environment of its own; ratios are medians of pairs that
-run in turn, and below 1 aorta is faster. A figure that cannot be measured here says why. Exit status: 1
-when a figure is short.
-"""
+"""Figures of a capture whatever it finds: recorded hosts, dead mounts, hanging tools, start-up."""
 
 import argparse
 import json
-import os
 import re
-import statistics
-import subprocess
-import sys
-import tempfile
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "collectors"), str(ROOT / "bench")]
-
-import pytest  # noqa: E402
-from compare import COMMANDS, timed  # noqa: E402
-
-from tests.faults.test_dead_mount import CASES  # noqa: E402
-from tests.faults.test_laptop import HARMLESS, calls_in  # noqa: E402
-from tests.parts.fake_tools import basic_path, make  # noqa: E402
-from tests.parts.fuse import hanging_mount  # noqa: E402
-from tests.parts.laptop import laptop  # noqa: E402
-from tests.parts.probing import environment, gone, probe  # noqa: E402
+from tests.bench.measuring import (
+    ROOT,
+    Figure,
+    Line,
+    NotMeasuredError,
+    aorta,
+    bare_environment,
+    found,
+    python,
+    ratio,
+)
+from tests.faults.test_dead_mount import CASES
+from tests.faults.test_laptop import HARMLESS, calls_in
+from tests.parts.fake_tools import make
+from tests.parts.fuse import hanging_mount
+from tests.parts.laptop import laptop
+from tests.parts.probing import environment, gone, probe
 
 DEADLINE_S = 5
 #: Seconds after its deadline in which a probe must have ended.
 OVER_S = 0.5
-
-Line = tuple[str, str, bool]
-Figure = Callable[[Path, argparse.Namespace], Line]
-
-
-class NotMeasuredError(Exception):
-    """A figure that cannot be measured here; the text says why."""
 
 
 def hosts(folder: Path, _: argparse.Namespace) -> Line:
@@ -59,24 +42,24 @@ def hosts(folder: Path, _: argparse.Namespace) -> Line:
 
 def _statements(recording: Path, out: Path, sections: list[str]) -> tuple[int, int]:
     """Return how many statements about a host hold, and how many there are."""
-    _aorta("env", "probe", "--extended", "--replay", recording, "-o", out)
+    aorta("env", "probe", "--extended", "--replay", recording, "-o", out)
     expect = recording.with_name(recording.name.replace(".jsonl", ".expect.yaml"))
-    told = _python("tests/hosts/check_expect.py", out, expect, "--sections", ",".join(sections)).stdout
-    held, number = map(int, _found(r"(\d+) of (\d+) statements hold", told))
+    told = python("tests/hosts/check_expect.py", out, expect, "--sections", ",".join(sections)).stdout
+    held, number = map(int, found(r"(\d+) of (\d+) statements hold", told))
     return held, number
 
 
 def _sections_built() -> list[str]:
     """Return the sections that have a collector, and the document's own keys."""
-    listed = json.loads(_aorta("env", "collectors", "--json").stdout)
+    listed = json.loads(aorta("env", "collectors", "--json").stdout)
     names = [one["section"] for one in listed["collectors"]]
     return [*names, "partial", "partial_reasons", "schema_version", "schema_compat", "collection"]
 
 
 def isolation(_: Path, __: argparse.Namespace) -> Line:
     """Sets of evidence whose isolation is told right."""
-    told = _python("tests/isolation/check_variants.py", "tests/isolation/variants.yaml").stdout
-    held, number = map(int, _found(r"(\d+) of (\d+) sets hold", told))
+    told = python("tests/isolation/check_variants.py", "tests/isolation/variants.yaml").stdout
+    held, number = map(int, found(r"(\d+) of (\d+) sets hold", told))
     return f"{held} of {number} isolation sets", "36 of 36", held == number == 36
 
 
@@ -91,7 +74,7 @@ def reader(_: Path, __: argparse.Namespace) -> Line:
 
 
 def _tests(place: str, what: str) -> Line:
-    told = _python("-m", "pytest", "-q", place).stdout
+    told = python("-m", "pytest", "-q", place).stdout
     passed = int((re.findall(r"(\d+) passed", told) or ["0"])[0])
     others = re.findall(r"\d+ (?:failed|errors?|skipped)", told)
     return f"{passed} {what}{''.join(f', {one}' for one in others)}", "all", bool(passed) and not others
@@ -135,45 +118,19 @@ def tools(folder: Path, _: argparse.Namespace) -> Line:
 def slow(folder: Path, options: argparse.Namespace) -> Line:
     """Every tool takes two seconds."""
     env = {"PATH": make(folder / "parts"), "HOME": str(folder), "LANG": "C.UTF-8", "TOOLS_DELAY_S": "2"}
-    return _ratio("2 s slow tools", "slow", ["env", "probe", "-o", "/dev/null"], env, options, 0.12, pairs=1)
+    return ratio("2 s slow tools", "slow", ["env", "probe", "-o", "/dev/null"], env, options, 0.12, pairs=1)
 
 
 def help_(folder: Path, options: argparse.Namespace) -> Line:
     """``aorta --help``."""
-    return _ratio("--help", "help", ["--help"], _bare(folder), options, 0.50)
+    return ratio("--help", "help", ["--help"], bare_environment(folder), options, 0.50)
 
 
 def bare(folder: Path, options: argparse.Namespace) -> Line:
     """A probe of a machine with nothing on it."""
-    return _ratio("bare probe", "probe", ["env", "probe", "-o", "/dev/null"], _bare(folder), options, 0.90)
-
-
-def _bare(folder: Path) -> dict[str, str]:
-    return {"PATH": basic_path(folder / "basic"), "HOME": str(folder), "LANG": "C.UTF-8"}
-
-
-def _ratio(
-    what: str,
-    case: str,
-    arguments: list[str],
-    env: dict[str, str],
-    options: argparse.Namespace,
-    limit: float,
-    pairs: int | None = None,
-) -> Line:
-    if not options.peer:
-        raise NotMeasuredError("without --peer there is nothing to compare with")
-    commands = {"peer": [*options.peer.split(), *arguments], "aorta": COMMANDS[case]}
-    if pairs is None:
-        for command in commands.values():
-            timed(command, env)
-    ratios = []
-    for number in range(pairs or options.pairs):
-        order = list(commands) if number % 2 == 0 else list(commands)[::-1]
-        took = {name: timed(commands[name], env) for name in order}
-        ratios.append(took["aorta"] / took["peer"])
-    ratio = statistics.median(ratios)
-    return f"{what} {ratio:.3f} of the peer, {len(ratios)} pairs", f"{limit:.2f}", ratio <= limit
+    return ratio(
+        "bare probe", "probe", ["env", "probe", "-o", "/dev/null"], bare_environment(folder), options, 0.90
+    )
 
 
 def calls(folder: Path, _: argparse.Namespace) -> Line:
@@ -205,26 +162,9 @@ def coverage(_: Path, __: argparse.Namespace) -> Line:
     """Branch coverage of the last `make test`."""
     if not (ROOT / ".coverage").exists():
         raise NotMeasuredError("no .coverage here; `make test` writes it")
-    told = _python("-m", "coverage", "report", "--format=total", "--precision=1").stdout.strip()
-    (percent,) = _found(r"^([\d.]+)$", told)
+    told = python("-m", "coverage", "report", "--format=total", "--precision=1").stdout.strip()
+    (percent,) = found(r"^([\d.]+)$", told)
     return f"branch coverage {percent} %", "90 %", float(percent) >= 90
-
-
-def _found(pattern: str, text: str) -> tuple[str, ...]:
-    match = re.search(pattern, text, re.MULTILINE)
-    if match is None:
-        raise NotMeasuredError(f"the output has no {pattern}: {text[-200:]!r}")
-    return match.groups()
-
-
-def _python(*words: object) -> "subprocess.CompletedProcess[str]":
-    env = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/collectors"}
-    command = [sys.executable, *map(str, words)]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-
-
-def _aorta(*words: object) -> "subprocess.CompletedProcess[str]":
-    return _python("-m", "aorta", *words)
 
 
 FIGURES: dict[str, Figure] = {
@@ -241,42 +181,3 @@ FIGURES: dict[str, Figure] = {
     "coverage": coverage,
     "reader": reader,
 }
-
-
-def measured(figure: Figure, options: argparse.Namespace) -> Line | str:
-    """Return a figure's line, or why there is none."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            return figure(Path(folder).resolve(), options)
-        except (NotMeasuredError, pytest.skip.Exception, pytest.fail.Exception) as error:
-            return str(error)
-        except Exception as error:
-            return f"{type(error).__name__}: {error}", "to be measured", False
-
-
-def main() -> int:
-    """Measure and print; return 1 when a figure is short."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--peer", default="", help="the program to compare with, e.g. /opt/peer/bin/aorta")
-    parser.add_argument("--pairs", type=int, default=11, help="pairs of a ratio (default 11)")
-    parser.add_argument("--only", default="", help=f"some of: {','.join(FIGURES)}")
-    options = parser.parse_args()
-    chosen = [name for name in options.only.split(",") if name] or list(FIGURES)
-    if unknown := set(chosen) - set(FIGURES):
-        parser.error(f"no figure {', '.join(sorted(unknown))}")
-    short = 0
-    for name in chosen:
-        line = measured(FIGURES[name], options)
-        if isinstance(line, str):
-            print(f"{name}: not measured: {line}", flush=True)
-            continue
-        told, limit, ok = line
-        short += not ok
-        print(f"{name}: {told} ({limit}) {'ok' if ok else 'short'}", flush=True)
-    return 1 if short else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
