@@ -68,13 +68,6 @@ _SYMBOLS = _keys(
 
 #: Sections that no collector makes yet, in their failure shape.
 UNBUILT: dict[str, Any] = {
-    "library_linkage": {
-        **_keys("status rocm_rpath tags_observed"),
-        "census": _keys(
-            "dirs unlistable_dirs scanned rpath runpath none unreadable truncated rpath_examples"
-        ),
-        "libraries": None,
-    },
     "triton": _keys("package_version commit"),
     "fbgemm": _keys("package_version commit pytorch_use_fbgemm pytorch_use_fbgemm_genai"),
     "torchrec": _keys("package_version commit source_version source_commit distribution_version"),

@@ -35,6 +35,7 @@ BUILTIN = (
     "aorta_collectors.docker",
     "aorta_collectors.rocm",
     "aorta_collectors.therock",
+    "aorta_collectors.library_linkage",
     "aorta_collectors.amdgpu_driver",
     "aorta_collectors.hip",
     "aorta_collectors.gpu_arch",
