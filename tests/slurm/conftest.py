@@ -27,10 +27,10 @@ def job(cluster):
 
 
 class Steps:
-    """Runs steps of the job, in a directory that both nodes see."""
+    """Runs steps of the job, in a directory that both nodes see; what else a test needs lies beside it."""
 
     def __init__(self, cluster, job, folder):
-        self.cluster, self.job, self.folder = cluster, job, folder
+        self.cluster, self.job, self.folder, self.beside = cluster, job, folder, folder.parent
 
     def words(self, options, words):
         return ["srun", "--overlap", *options.split(), *words]
@@ -46,9 +46,10 @@ class Steps:
     def probe(self, options, *words, **env):
         return self.run(options, *AORTA, "env", "probe", *QUICK, *words, **env)
 
-    def script(self, text, name="job.sh"):
-        (self.folder / name).write_text(f"#!/bin/sh\n{text}\n")
-        return name
+    def script(self, text):
+        path = self.beside / "job.sh"
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        return str(path)
 
     def document(self, name):
         return json.loads((self.folder / name).read_text())
@@ -61,7 +62,9 @@ class Steps:
 
 @pytest.fixture
 def steps(cluster, job, tmp_path):
-    return Steps(cluster, job, tmp_path)
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    return Steps(cluster, job, folder)
 
 
 def wait_for(condition, seconds=20):

@@ -25,22 +25,12 @@ def check_two_nodes(steps, names, world, here):
     assert len(digests) == 2
 
 
-def test_a_job_of_its_own(cluster, tmp_path, steps):
+def test_a_job_of_its_own(cluster, steps):
     """As a user types it: srun makes the job, and the whole document is written."""
-    words = (
-        "srun",
-        "--overcommit",
-        "-N2",
-        "-n4",
-        *AORTA,
-        "env",
-        "probe",
-        "-o",
-        f"{tmp_path}/new/env-{{node}}.json",
-    )
-    done = cluster.run(*words, cwd=tmp_path)
+    steps.folder /= "new"
+    output = f"{steps.folder}/env-{{node}}.json"
+    done = cluster.run("srun", "-N2", "-n4", *AORTA, "env", "probe", "-o", output, cwd=cluster.folder)
     assert done.returncode == 0, done.stderr
-    steps.folder = tmp_path / "new"
     sizes = [steps.document(f"env-{node}.json")["launcher"]["local_world_size"] for node in (0, 1)]
     assert sum(sizes) == 4
     check_two_nodes(steps, ["env-0.json", "env-1.json"], 4, sizes)
@@ -174,11 +164,11 @@ def test_one_node_of_several_tasks_needs_no_placeholder(steps):
 
 def test_a_batch_script_is_alone(cluster, steps):
     """It has a rank 0 of four and is one process: it neither waits nor asks for a placeholder."""
-    steps.script(f"exec {' '.join(AORTA)} env probe {' '.join(QUICK)}")
-    words = ("sbatch", "--wait", "-N2", "-n4", "--output=out.txt", "job.sh")
+    script = steps.script(f"exec {' '.join(AORTA)} env probe {' '.join(QUICK)}")
+    words = ("sbatch", "--wait", "-N2", "-n4", "--output=out.txt", script)
     done = cluster.run(*words, cwd=steps.folder)
     assert done.returncode == 0, (steps.folder / "out.txt").read_text()
-    assert steps.files == ["env.json", "job.sh", "out.txt"]
+    assert steps.files == ["env.json", "out.txt"]
     told = steps.document("env.json")["launcher"]
     assert (told["kind"], told["rank"], told["world_size"], told["node"]) == ("slurm", None, None, "node1")
     assert int(told["job_id"]) > int(steps.job)
