@@ -6,7 +6,7 @@ nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["lint", "types", "tests"]
 
 FLOORS = (
-    "attrs==22.2.0",
+    "attrs==23.1.0",
     "cattrs==23.2.3",
     "click==8.1.0",
     "packaging==22.0",
