@@ -120,10 +120,10 @@ def _named(ctx: Context, value: str) -> KernelCache:
     return _lost(ctx, place.value, Answer(kind=ReasonKind.EXPECTED, subject=place.value, detail=text))
 
 
-def _lost(ctx: Context, path: str, why: Answer[Any], source: str = SYSTEM) -> KernelCache:
+def _lost(ctx: Context, path: str, why: Answer[Any]) -> KernelCache:
     ctx.take(why, "kernel_cache")
     gone = why.kind is ReasonKind.EXPECTED
-    return KernelCache(present=False if gone else None, path=path, source=source, reason=why.detail)
+    return KernelCache(present=False if gone else None, path=path, source=SYSTEM, reason=why.detail)
 
 
 def _installed(ctx: Context, roots: RocmRoots) -> KernelCache:
@@ -137,7 +137,8 @@ def _installed(ctx: Context, roots: RocmRoots) -> KernelCache:
         if seen.value is not None and seen.value.kind == "file":
             return _hashed(ctx, path, INSTALLED, seen.value.size)
         if seen.value is None and not seen.absent:
-            return _lost(ctx, path, seen, INSTALLED)
+            ctx.take(seen, "kernel_cache")
+            return KernelCache(reason=seen.detail)
     return KernelCache(present=False)
 
 
