@@ -105,8 +105,10 @@ def _clue(name: str, source: str, answer: Answer[Any], **fired: Any) -> Clue:
     """Return a sign whose being there is all: fired, not fired, or unreadable."""
     if answer.ok:
         return Clue(name=name, source=source, **fired)
-    outcome = NOT_FIRED if answer.absent else UNREADABLE
-    return Clue(name=name, source=source, outcome=outcome, value=None if answer.absent else _why(answer))
+    # The kernel's own files are always there: one that is missing is hidden, or /proc is not mounted.
+    unread = not answer.absent or source.startswith("/proc/")
+    outcome = UNREADABLE if unread else NOT_FIRED
+    return Clue(name=name, source=source, outcome=outcome, value=_why(answer) if unread else None)
 
 
 def _why(answer: Answer[Any]) -> str:
@@ -297,7 +299,8 @@ def _kernel(ctx: Context) -> Iterator[Clue]:
     if match is not None:
         yield Clue(name="kernel", source=source, value=match[0], runtime="gvisor", rank=Rank.KERNEL)
     else:
-        yield Clue(name="kernel", source=source, outcome=NOT_FIRED if answer.ok else UNREADABLE)
+        value = None if answer.ok else _why(answer)
+        yield Clue(name="kernel", source=source, outcome=NOT_FIRED if answer.ok else UNREADABLE, value=value)
     source = "/proc/self/uid_map"
     answer = ctx.data(source, 4096)
     if not answer.ok:

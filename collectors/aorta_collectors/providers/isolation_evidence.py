@@ -24,7 +24,7 @@ from aorta_collectors.container.root_mount import (
     stacked_cgroup,
     stacked_proc,
 )
-from aorta_collectors.container.verdict import UNKNOWN, explained, is_gvisor, judge
+from aorta_collectors.container.verdict import SANDBOX, UNKNOWN, Verdict, explained, is_gvisor, judge
 from aorta_collectors.providers.gap import Gap
 from aorta_collectors.providers.mounts import MOUNTINFO, Mounts
 
@@ -92,7 +92,8 @@ def provide(ctx: Context) -> IsolationEvidence:
         root = evolve(root, kind=RootKind.FOREIGN)
     verdict = judge(found, root, looked=mounts.kind in (None, ReasonKind.ABSENT))
     shown = [explained(clue, root, verdict) for clue in found]
-    private = _private(verdict.container or root.snap, found, Pid1.UNTOLD if gvisor else standing)
+    isolated = root.snap or _has_own_mounts(verdict, mounts, standing)
+    private = _private(isolated, found, Pid1.UNTOLD if gvisor else standing)
     read = (mounts.seen or own.ok or _any_read(found)) and not verdict.withheld
     evidence = IsolationEvidence(
         container=verdict.container,
@@ -216,8 +217,14 @@ def _without_proc(ctx: Context, mounts: Mounts) -> Iterator[Clue]:
         yield Clue(name="proc-mount", source="/proc", value="/proc is not mounted")
 
 
-def _private(isolated: bool | None, found: Sequence[Clue], standing: Pid1) -> bool | None:
-    """Tell whether the mounts are the process's own; a container has its own, whatever PID 1 shows."""
+def _has_own_mounts(verdict: Verdict, mounts: Mounts, standing: Pid1) -> bool:
+    """Tell whether a container's mounts are its own: where no mount is its root it can be a mere chroot."""
+    mounted = mounts.at("/") is not None
+    return bool(verdict.container) and (mounted or verdict.runtime != SANDBOX or standing is Pid1.NESTED)
+
+
+def _private(isolated: bool, found: Sequence[Clue], standing: Pid1) -> bool | None:
+    """Tell whether the mounts are the process's own; ``isolated`` ones are, whatever PID 1 shows."""
     outcomes = {clue.name: clue.outcome for clue in found}
     same = outcomes["private-mount-namespace"] == NOT_FIRED
     if same and standing is Pid1.MACHINE:
