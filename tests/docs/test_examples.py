@@ -43,6 +43,13 @@ def env(folder):
     return environment(folder)
 
 
+def written_by(line):
+    """Return how many files a line of aorta writes."""
+    nodes = re.search(r"\bsrun -N(\d+)", line)
+    tasks = re.search(r"--ntasks-per-node=(\d+)", line)
+    return (int(nodes[1]) if nodes else 1) * (int(tasks[1]) if "--every-rank" in line else 1)
+
+
 def holds(folder, line, done):
     """Check what a line of aorta left: the file it named, or the JSON it was asked to print."""
     words = shlex.split(line, comments=True)
@@ -50,7 +57,7 @@ def holds(folder, line, done):
     named = words[words.index("-o") + 1] if "-o" in words else None
     if words[2] in ("probe", "record") and named not in (None, "-"):
         files = sorted(folder.glob(re.sub(r"\{\w+\}", "*", named)))
-        assert len(files) == (2 if "srun" in line else 1)
+        assert len(files) == written_by(line)
         assert all(json.loads(file.read_text())["schema_version"] for file in files)
     if named == "-" or "--field" in words:
         json.loads(done.stdout)
@@ -61,7 +68,7 @@ def holds(folder, line, done):
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("page", [page for page in PAGES if lines_of(page) and page != INSTALL])
 def test_the_lines_run_as_they_stand(page, folder, env):
-    """In order and in one folder, as a reader types them; docker and srun are stand-ins."""
+    """In order and in one folder, as a reader types them; docker, srun and torchrun are stand-ins."""
     for block in blocks(page):
         if block.title:
             (folder / block.title).write_text(block.text)
@@ -87,7 +94,7 @@ def test_the_container_says_what_the_launcher_said(folder, env):
 
 
 def test_a_second_node_may_not_write_the_same_file(folder, env):
-    [line] = [line for line in lines_of("docs/env-probe.md") if line.startswith("srun ")]
+    [line] = [line for line in lines_of("docs/env-probe.md") if re.match("srun.*{node}", line)]
     done = shell(line.replace("{node}", "all"), folder, env)
     assert done.returncode == 2
     assert "{node}" in done.stderr

@@ -107,6 +107,18 @@ for rank in range(nodes * tasks):
 sys.exit(max(task.wait() for task in running))
 """
 
+#: torchrun on one node.
+TORCHRUN = """
+name, equals, tasks = words.pop(0).partition("=")
+assert name == "--nproc-per-node" and words.pop(0) == "-m", words
+run = {"WORLD_SIZE": tasks, "LOCAL_WORLD_SIZE": tasks, "GROUP_WORLD_SIZE": 1, "GROUP_RANK": 0, "TORCHELASTIC_RUN_ID": "none"}
+running = []
+for rank in range(int(tasks)):
+    env = {**os.environ, **{name: str(value) for name, value in {**run, "RANK": rank, "LOCAL_RANK": rank}.items()}}
+    running.append(subprocess.Popen(["python", "-m", *words], env=env))
+sys.exit(max(task.wait() for task in running))
+"""
+
 #: conda's environments as venvs of the running Python, whatever version is asked for.
 CONDA = """
 verb = words.pop(0)
@@ -122,7 +134,14 @@ os.execvp(words[0], words)
 """
 
 
-ENGINES = {"docker": DOCKER, "podman": DOCKER, "apptainer": APPTAINER, "kubectl": KUBECTL, "srun": SRUN}
+ENGINES = {
+    "docker": DOCKER,
+    "podman": DOCKER,
+    "apptainer": APPTAINER,
+    "kubectl": KUBECTL,
+    "srun": SRUN,
+    "torchrun": TORCHRUN,
+}
 
 
 def installing(folder: Path) -> dict[str, str]:
