@@ -87,8 +87,7 @@ def _shaped(value: Any, keys: Any, path: str, told: list[str]) -> Any:
     fits = value is None or keys is ANY
     if isinstance(keys, list) and isinstance(value, list):
         if keys:
-            members = [member for member in value if isinstance(member, dict)]
-            return [_object(member, keys[0], f"{path}[{n}]", told) for n, member in enumerate(members)]
+            return [_object(member, keys[0], f"{path}[{n}]", told) for n, member in enumerate(value)]
         fits = not any(isinstance(member, (dict, list)) for member in value)
     elif keys is None:
         fits = not isinstance(value, (dict, list))

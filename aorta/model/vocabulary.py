@@ -75,8 +75,9 @@ REASON_MEANINGS = {
     ReasonKind.FAILED: "Asking went wrong: an error, a bad exit status, a defect.",
     ReasonKind.UNPARSED: "An answer came that could not be read.",
     ReasonKind.BLOCKED: "Something it needs is itself missing.",
-    ReasonKind.UNSPECIFIED: "The caller named a target without saying how it is built.",
-    ReasonKind.NOT_RECORDED: "The recording that is replayed does not hold the answer.",
+    ReasonKind.UNSPECIFIED: "The caller named a target without saying how it is built;"
+    " or a 1.x document said why without a kind.",
+    ReasonKind.NOT_RECORDED: "The recording that is replayed, or the older document, does not hold it.",
     ReasonKind.EXPECTED: "Other evidence says that it should be there.",
 }
 

@@ -55,14 +55,29 @@ def facts(document):
 
 
 def invented(before, after):
-    """Return what a later document says that an earlier one does not, by its path."""
-    known = facts(before)
+    """Return what a later document says that an earlier one does not, by its path.
+
+    An object of which all was set aside is still there.
+    """
+    known, objects = facts(before), set(_objects(before))
     return {
         path: value
         for path, value in facts(after).items()
         if not same(value, known.get(path, known.get(RENAMED.get(path, ""))))
+        and not (value == {} and path in objects)
         and (path, value) != ("rocm.layout", "none")
     }
+
+
+def _objects(value, path=""):
+    members = value.items() if isinstance(value, dict) else ()
+    if isinstance(value, list):
+        members = enumerate(value)
+    if isinstance(value, dict):
+        yield path
+    for name, member in members:
+        below = f"{path}[{name}]" if isinstance(value, list) else f"{path}.{name}" if path else name
+        yield from _objects(member, below)
 
 
 def same(one, other):
