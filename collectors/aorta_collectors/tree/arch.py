@@ -48,7 +48,20 @@ def _device_pattern() -> re.Pattern[str]:
 def parse_archs(name: str) -> tuple[NamedArch, ...]:
     """Return the architectures in a file's name, in order; what is like one and is none is left out."""
     lower = name.lower()
-    return tuple(map(_named, _pattern().finditer(lower))) if "gfx" in lower else ()
+    if "gfx" not in lower:
+        return ()
+    found: list[NamedArch] = []
+    for part in lower.split("/"):
+        at = part.find("gfx")
+        if at >= 0:
+            found += _in_tail(part[max(0, at - 1) :])
+    return tuple(found)
+
+
+@functools.lru_cache(4096)
+def _in_tail(tail: str) -> tuple[NamedArch, ...]:
+    """Return the architectures in the end of a name; thousands of files have the same few ends."""
+    return tuple(map(_named, _pattern().finditer(tail)))
 
 
 def is_arch(name: str) -> bool:

@@ -3,6 +3,7 @@
 A catalog says what is installed. Which of its kernels a run picks is decided at run time.
 """
 
+import functools
 from collections.abc import Iterable
 from typing import Annotated, Any
 
@@ -109,7 +110,7 @@ class Family:
     revision: tuple[str, ...]
     nested: bool
 
-    @property
+    @functools.cached_property
     def suffixes(self) -> tuple[str, ...]:
         """Return all suffixes, longest first."""
         return tuple(sorted((*self.logic, *self.other), key=lambda suffix: (-len(suffix), suffix)))
@@ -121,7 +122,7 @@ class Family:
 
     def member(self, name: str) -> bool:
         """Tell whether a file belongs to the catalog."""
-        return self.suffix(name) is not None
+        return name.lower().endswith(self.suffixes)
 
     def descends(self, name: str) -> bool:
         """Tell whether a directory holds more of the catalog."""
