@@ -24,8 +24,10 @@ STRING_LIMIT = 64 * 1024
 STRINGS_LIMIT = 256 << 20
 NEEDED_LIMIT = 4096
 NOTE_LIMIT = 64 * 1024
+NOTES_LIMIT = 64
 
-_SHOFF = {32: (0x20, 4), 64: (0x28, 8)}
+#: By class: size of the header, place and size of e_shoff in it, place of sh_info in a section header.
+_PLACES = {32: (52, 0x20, 4, 0x1C), 64: (64, 0x28, 8, 0x2C)}
 _PN_XNUM = 0xFFFF
 _PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4
 _DT_NULL, _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 0, 1, 4, 5, 6, 10
@@ -65,8 +67,9 @@ def parse_elf(read: Reader, size: int, symbols: str | None = None) -> Elf:
     ``symbols`` is a regular expression searched for in each symbol's mangled name. Raises ElfError
     for what is no readable ELF file, and the OSErrors of ``read``.
     """
+    wanted = re.compile(symbols.encode()) if symbols is not None else None
     try:
-        return _File(read, size).parsed(re.compile(symbols.encode()) if symbols is not None else None)
+        return _File(read, size).parsed(wanted)
     except (OSError, ElfError):
         raise
     except Exception as error:
@@ -75,7 +78,10 @@ def parse_elf(read: Reader, size: int, symbols: str | None = None) -> Elf:
 
 
 class _Blocks:
-    """A file as pyelftools wants one, read in blocks; a part of its header can be overlaid."""
+    """A file as pyelftools wants one, read in blocks; a part of its header can be overlaid.
+
+    Nothing is read beyond the file's end, wherever its tables say that they are.
+    """
 
     def __init__(self, read: Reader, size: int) -> None:
         self._read = functools.lru_cache(maxsize=64)(lambda number: read(number * BLOCK, BLOCK))
@@ -98,8 +104,9 @@ class _Blocks:
 
     def part(self, offset: int, size: int) -> bytes:
         """Return up to ``size`` bytes at an offset."""
-        if offset < 0 or size < 0 or offset + size >= 1 << 63:
-            raise ElfError("an offset outside of the file")
+        size = min(size, self._size - offset)
+        if offset < 0 or size <= 0:
+            return b""
         first, last = offset // BLOCK, (offset + size - 1) // BLOCK
         if last - first > 1:
             data = self._raw(offset, size)
@@ -112,11 +119,15 @@ class _Blocks:
         return data
 
     def whole(self, offset: int, size: int, what: str) -> bytes:
-        """Return exactly ``size`` bytes, or say what is cut."""
+        """Return exactly ``size`` bytes. Raises ElfError that says what is cut."""
         data = self.part(offset, size)
         if len(data) != size:
             raise ElfError(f"a truncated ELF file (its {what} is not all there)")
         return data
+
+
+#: Type, offset, address, size in the file and alignment.
+_Segment = tuple[int, int, int, int, int]
 
 
 class _File:
@@ -125,78 +136,91 @@ class _File:
         head = self._blocks.part(0, 64)
         if not head.startswith(MAGIC):
             raise ElfError("not an ELF file")
-        if len(head) < 52 or head[4] not in (1, 2) or head[5] not in (1, 2):
-            raise ElfError("a truncated ELF file" if len(head) < 52 else "an ELF file of an unknown class")
-        self.bits = 64 if head[4] == 2 else 32
+        if len(head) > 5 and (head[4] not in (1, 2) or head[5] not in (1, 2)):
+            raise ElfError("an ELF file of an unknown class or byte order")
+        self.bits = 64 if head[4:5] == b"\2" else 32
+        if len(head) < _PLACES[self.bits][0]:
+            raise ElfError("a truncated ELF file (its header is not all there)")
         self.order = "<" if head[5] == 1 else ">"
-        self._header = self._elf_header(head)
+        self._header, self._count = self._elf_header(head)
         self._loads: list[tuple[int, int, int]] = []
         self._segments = list(self._program_headers())
 
-    def _elf_header(self, head: bytes) -> Any:
+    def _elf_header(self, head: bytes) -> tuple[Any, int]:
+        """Return the header and the number of program headers."""
         from elftools.elf.elffile import ELFFile
 
-        place, size = _SHOFF[self.bits]
-        (count,) = struct.unpack_from(f"{self.order}H", head, 0x38 if self.bits == 64 else 0x2C)
-        if count != _PN_XNUM:
-            # Without an offset of section headers none are read, so that a cut file can still tell.
-            self._blocks.overlay[place] = b"\0" * size
-        return ELFFile(cast("IO[bytes]", self._blocks))
+        _, place, size, info = _PLACES[self.bits]
+        # Without an offset of section headers none are read, so that a cut file can still tell.
+        self._blocks.overlay[place] = b"\0" * size
+        header = ELFFile(cast("IO[bytes]", self._blocks)).header
+        count = header["e_phnum"]
+        if count == _PN_XNUM:
+            (sections,) = struct.unpack_from(self.order + ("Q" if self.bits == 64 else "I"), head, place)
+            if not sections:
+                raise ElfError("an ELF file that does not say how many program headers it has")
+            number = self._blocks.whole(sections + info, 4, "first section header")
+            (count,) = struct.unpack(self.order + "I", number)
+        return header, count
 
-    def _program_headers(self) -> Iterator[tuple[int, int, int]]:
-        """Yield type, offset and size in the file of each segment."""
-        size = self._header["e_phentsize"]
-        count = self._header.num_segments()
+    def _program_headers(self) -> Iterator[_Segment]:
+        start, size, count = self._header["e_phoff"], self._header["e_phentsize"], self._count
         form = struct.Struct(self.order + ("IIQQQQQQ" if self.bits == 64 else "IIIIIIII"))
-        if not self._header["e_phoff"] or not count:
+        if not start or not count:
             return
-        if size < form.size or size * count > TABLE_LIMIT:
+        if size != form.size or size * count > TABLE_LIMIT:
             raise ElfError(f"an ELF file with {count} program headers of {size} bytes")
-        table = self._blocks.whole(self._header["e_phoff"], size * count, "program header table")
-        for number in range(count):
-            fields = form.unpack_from(table, number * size)
-            kind, offset, address, length = (
-                (fields[0], fields[2], fields[3], fields[5])
-                if self.bits == 64
-                else (fields[0], fields[1], fields[2], fields[4])
-            )
+        table = self._blocks.whole(start, size * count, "program header table")
+        chosen = (0, 2, 3, 5, 7) if self.bits == 64 else (0, 1, 2, 4, 7)
+        for fields in form.iter_unpack(table):
+            kind, offset, address, length, align = (fields[number] for number in chosen)
             if kind == _PT_LOAD:
                 self._loads.append((address, offset, length))
-            yield kind, offset, length
+            yield kind, offset, address, length, align
 
     def parsed(self, wanted: re.Pattern[bytes] | None) -> Elf:
-        places = [segment[1:] for segment in self._segments if segment[0] == _PT_DYNAMIC]
-        tags = self._tags(*places[0]) if places else {}
-        strings = self._strings(tags) if tags else None
-        one = {name: self._one(tags, tag, strings) for name, tag in _NAMED.items()}
+        # Where something stands twice, the last one counts for the linker.
+        places = [segment for segment in self._segments if segment[0] == _PT_DYNAMIC][-1:]
+        tags = self._tags(places[0]) if places else {}
+        strings = self._strings(tags) if places else (0, 0)
+        needed = tags.get(_DT_NEEDED, [])
+        if len(needed) > NEEDED_LIMIT:
+            raise ElfError(f"an ELF file that needs {len(needed)} libraries")
+        one = {
+            name: self._text(strings, tags[tag][-1]) if tag in tags else None for name, tag in _NAMED.items()
+        }
         return Elf(
             bits=self.bits,
             byte_order="little" if self.order == "<" else "big",
             machine=str(self._header["e_machine"]),
             dynamic=bool(places),
-            needed=tuple(self._text(strings, at) for at in tags.get(_DT_NEEDED, ())[:NEEDED_LIMIT]),
+            needed=tuple(self._text(strings, at) for at in needed),
             build_id=self._build_id(),
-            symbols=tuple(self._symbols(tags, strings, wanted)) if wanted is not None and strings else (),
+            symbols=tuple(self._symbols(tags, strings, wanted)) if wanted is not None else (),
             **one,
         )
 
-    def _tags(self, offset: int, size: int) -> dict[int, list[int]]:
+    def _tags(self, segment: _Segment) -> dict[int, list[int]]:
         """Return the values of the dynamic table by tag; a table that does not end is none."""
+        _, offset, address, size, _ = segment
         form = struct.Struct(self.order + ("qQ" if self.bits == 64 else "iI"))
         if not size or size > TABLE_LIMIT or size % form.size:
             raise ElfError(f"an ELF file with a dynamic segment of {size} bytes")
+        if self._offset(address) != offset:
+            # The linker goes by the address, other tools by the offset: it is not known which is right.
+            raise ElfError("an ELF file with a dynamic segment in two places")
         tags: dict[int, list[int]] = {}
         for tag, value in form.iter_unpack(self._blocks.whole(offset, size, "dynamic segment")):
             if tag == _DT_NULL:
-                return tags or {_DT_NULL: [0]}
+                return tags
             tags.setdefault(tag, []).append(value)
         raise ElfError("an ELF file whose dynamic segment does not end")
 
-    def _strings(self, tags: dict[int, list[int]]) -> tuple[int, int] | None:
+    def _strings(self, tags: dict[int, list[int]]) -> tuple[int, int]:
         """Return offset and size of the dynamic string table."""
-        if _DT_STRTAB not in tags:
-            return None
-        return self._offset(tags[_DT_STRTAB][0]), tags.get(_DT_STRSZ, [0])[0]
+        if _DT_STRTAB not in tags or _DT_STRSZ not in tags:
+            raise ElfError("an ELF file with a dynamic segment without names")
+        return self._offset(tags[_DT_STRTAB][-1]), tags[_DT_STRSZ][-1]
 
     def _offset(self, address: int) -> int:
         for start, offset, length in self._loads:
@@ -204,11 +228,8 @@ class _File:
                 return offset + address - start
         raise ElfError("an ELF file whose tables are in no segment")
 
-    def _one(self, tags: dict[int, list[int]], tag: int, strings: tuple[int, int] | None) -> str | None:
-        return self._text(strings, tags[tag][0]) if tag in tags else None
-
-    def _text(self, strings: tuple[int, int] | None, at: int) -> str:
-        if strings is None or at >= strings[1]:
+    def _text(self, strings: tuple[int, int], at: int) -> str:
+        if at >= strings[1]:
             raise ElfError("an ELF file with a name outside of its string table")
         data = self._blocks.part(strings[0] + at, min(strings[1] - at, 256))
         if b"\0" not in data:
@@ -221,19 +242,20 @@ class _File:
     def _build_id(self) -> str | None:
         """Return the first GNU build id of the note segments."""
         form = struct.Struct(self.order + "III")
-        for kind, offset, length in self._segments:
-            if kind != _PT_NOTE or length > NOTE_LIMIT:
-                continue
-            notes, at = self._blocks.part(offset, length), 0
+        places = [segment[1:] for segment in self._segments if segment[0] == _PT_NOTE]
+        for offset, _, length, align in places[:NOTES_LIMIT]:
+            notes, at = self._blocks.whole(offset, min(length, NOTE_LIMIT), "notes"), 0
+            step = 8 if align == 8 else 4
             while at + form.size <= len(notes):
                 name_size, size, note = form.unpack_from(notes, at)
-                at += form.size
-                name = notes[at : at + name_size]
-                at += -(-name_size // 4) * 4
-                if note == _NT_GNU_BUILD_ID and name == b"GNU\0":
+                name_at = at + form.size
+                at = -(-(name_at + name_size) // step) * step
+                if note == _NT_GNU_BUILD_ID and notes[name_at : name_at + name_size] == b"GNU\0":
                     found = notes[at : at + size]
-                    return found.hex() if found and len(found) == size else None
-                at += -(-size // 4) * 4
+                    if not found or len(found) != size:
+                        raise ElfError("an ELF file with a build id that is not all there")
+                    return found.hex()
+                at = -(-(at + size) // step) * step
         return None
 
     def _symbols(
@@ -246,46 +268,55 @@ class _File:
         size = form.size * self._symbol_count(tags)
         if size > STRINGS_LIMIT or strings[1] > STRINGS_LIMIT:
             raise ElfError("an ELF file with more symbols than are read")
-        table = self._blocks.whole(self._offset(tags[_DT_SYMTAB][0]), size, "symbol table")
+        table = self._blocks.whole(self._offset(tags[_DT_SYMTAB][-1]), size, "symbol table")
         names = self._blocks.whole(*strings, "string table")
-        section = 3 if self.bits == 64 else 5
+        section, left = 3 if self.bits == 64 else 5, STRINGS_LIMIT
         for fields in form.iter_unpack(table):
             if fields[0] and fields[section]:
-                end = names.find(b"\0", fields[0])
+                end = names.find(b"\0", fields[0], fields[0] + STRING_LIMIT)
                 if end < 0:
                     raise ElfError("an ELF file with a name outside of its string table")
-                if wanted.search(names, fields[0], end):
-                    yield names[fields[0] : end].decode("utf-8", "backslashreplace")
+                left -= end - fields[0]
+                if left < 0:
+                    raise ElfError("an ELF file with longer names than are read")
+                name = names[fields[0] : end]
+                if wanted.search(name):
+                    yield name.decode("utf-8", "backslashreplace")
 
     def _symbol_count(self, tags: dict[int, list[int]]) -> int:
-        """Return how many dynamic symbols there are: only the hash tables tell."""
+        """Return how many dynamic symbols there are: only the hash tables tell.
+
+        Without one the linker finds no symbol either.
+        """
         if _DT_HASH in tags:
             # 64-bit entries (s390x, Alpha) are not what GPU hosts have.
-            head = self._blocks.whole(self._offset(tags[_DT_HASH][0]), 8, "hash table")
+            head = self._blocks.whole(self._offset(tags[_DT_HASH][-1]), 8, "hash table")
             return int(struct.unpack(self.order + "II", head)[1])
         if _DT_GNU_HASH not in tags:
             return 0
-        at = self._offset(tags[_DT_GNU_HASH][0])
+        at = self._offset(tags[_DT_GNU_HASH][-1])
         buckets, first, bloom, _ = struct.unpack(
             self.order + "IIII", self._blocks.whole(at, 16, "hash table")
         )
         at += 16 + bloom * self.bits // 8
         if max(buckets, bloom) * 8 > TABLE_LIMIT:
             raise ElfError("an ELF file with a hash table larger than is read")
-        chains = struct.unpack(f"{self.order}{buckets}I", self._blocks.whole(at, 4 * buckets, "hash table"))
-        last = max(chains, default=0)
+        starts = struct.unpack(f"{self.order}{buckets}I", self._blocks.whole(at, 4 * buckets, "hash table"))
+        last = max(starts, default=0)
         if last < first:
             return int(first)
         return int(last + 1 + self._chain(at + 4 * buckets + 4 * (last - first)))
 
-    def _chain(self, at: int) -> int:
+    def _chain(self, start: int) -> int:
         """Return how many symbols follow in a chain of the GNU hash table; its end has the lowest bit set."""
         form = struct.Struct(self.order + "I")
-        for passed in itertools.count():
-            if passed * form.size > TABLE_LIMIT:
+        for at in range(start, start + TABLE_LIMIT, BLOCK):
+            part = self._blocks.part(at, BLOCK)
+            for number, (value,) in enumerate(form.iter_unpack(part[: len(part) // 4 * 4])):
+                if value & 1:
+                    return (at - start) // form.size + number
+            if len(part) < BLOCK:
                 break
-            if form.unpack(self._blocks.whole(at + passed * form.size, form.size, "hash table"))[0] & 1:
-                return passed
         raise ElfError("an ELF file with a hash table that does not end")
 
 

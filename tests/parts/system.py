@@ -23,6 +23,8 @@ PARTS = {
     "sudo": ("sudo", "a refusing and a granting sudo"),
     "docker.io": ("docker", "the real options of docker"),
     "podman": ("podman", "the real options of podman"),
+    "gcc": ("gcc", "real ELF files"),
+    "binutils": ("readelf", "what else reads ELF files"),
     "util-linux": ("unshare", "mount and process namespaces"),
     "slurmctld": ("slurmctld", "a real Slurm of two nodes"),
     "slurmd": ("slurmd", "its nodes"),
