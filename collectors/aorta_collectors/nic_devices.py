@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from aorta.collect import Answer, Context
+from aorta.collect import Answer, Context, Masked
 from aorta.model.fact import Fact
 from aorta.model.frozen import evolve
 from aorta.model.vocabulary import Detail, Provenance, ReasonKind, Scope
@@ -61,7 +61,7 @@ def _ask(
     rdma = any(device.rdma_device for device in devices)
     space = userspace.look(ctx) if rdma else None
     nodes = space is not None and any(name.startswith("uverbs") for name in space.nodes.value or ())
-    argvs = [asking.argv(name) for name in names]
+    argvs: list[tuple[str | Masked, ...]] = [asking.argv(name) for name in names]
     argvs += [userspace.IBV_DEVICES] if rdma else []
     argvs += [userspace.ACCESS] if nodes else []
     answers = dict(zip(argvs, ctx.commands(*argvs), strict=True))
@@ -71,9 +71,8 @@ def _ask(
     if space is not None:
         space = space._replace(verbs=userspace.heard(answers[userspace.IBV_DEVICES]))
         if nodes and answers[userspace.ACCESS].ok:
-            space = evolve(
-                space, access=Answer(value=userspace.parse_access(answers[userspace.ACCESS].stdout))
-            )
+            openable = userspace.parse_access(answers[userspace.ACCESS].stdout)
+            space = space._replace(access=Answer(value=openable))
     return told, space
 
 
@@ -150,6 +149,8 @@ def _note_usability(ctx: Context, devices: tuple[NicDevice, ...], space: UserSpa
         return
     rdma = [each for each in devices if each.rdma_device]
     _note_libibverbs(ctx, rdma, space)
+    if not space.library_dirs.ok:
+        ctx.take(space.library_dirs, "verbs.provider_library")
     closed = [each for each in rdma if Problem.NOT_OPENABLE in (each.problems or ())]
     if closed and closed[0].verbs and closed[0].verbs.uverbs:
         why = userspace.access(ctx, closed[0].verbs.uverbs, space).why

@@ -14,6 +14,7 @@ from aorta_collectors.nic import asking
 from aorta_collectors.nic.ids import CARDS, EXCLUSIVE, card_by_driver, card_of
 from aorta_collectors.nic.model import NicDevice
 from aorta_collectors.nic.names import public
+from aorta_collectors.nic.sysfs import INFINIBAND
 from aorta_collectors.providers.nic_inventory import NicInventory
 
 T = TypeVar("T")
@@ -191,6 +192,11 @@ def _block(
         failed = [told[card.netdev] for card in cards if card.netdev in told and not told[card.netdev].ok]
         if failed:
             _take(ctx, failed[0], f"{key}.pkg_version")
+    hidden = next((each for each in ctx.need(NicInventory).troubles if each.subject == INFINIBAND), None)
+    if hidden is not None and not rdma:
+        for field in ("rdma_devices", "links"):
+            _take(ctx, hidden, f"{key}.{field}")
+        return {**values, "firmware_mixed": _mixed(ctx, key, cards), "pkg_version": package}
     return {
         **values,
         "firmware_mixed": _mixed(ctx, key, cards),

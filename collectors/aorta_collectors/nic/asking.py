@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from aorta.collect import Answer, CommandAnswer, parsed
+from aorta.collect import Answer, CommandAnswer, Masked, parsed
 from aorta.model.frozen import evolve
 from aorta_collectors.nic.ids import card_by_driver, card_of
 from aorta_collectors.nic.model import NicDevice
+from aorta_collectors.nic.names import public
 from aorta_collectors.nic.tools import Ethtool, parse_ethtool
 
 #: The most interfaces asked for in a compact and in a full snapshot: each costs a process.
@@ -41,9 +42,10 @@ def targets(devices: Sequence[NicDevice], *, full: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for _, name in wanted))[: MANY if full else FEW]
 
 
-def argv(interface: str) -> tuple[str, ...]:
+def argv(interface: str) -> tuple[str | Masked, ...]:
     """Return the command line that asks for one interface."""
-    return ("ethtool", "-i", interface)
+    shown = public(interface)
+    return ("ethtool", "-i", interface if shown == interface else Masked(value=interface, shown=shown))
 
 
 def read(answer: CommandAnswer) -> Answer[Ethtool]:
