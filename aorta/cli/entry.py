@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -26,13 +27,20 @@ def run(arguments: list[str]) -> int:
         # Who reads our output has left; there is nobody to tell.
         return 1
     except ModuleNotFoundError as error:
-        if error.name not in NEEDED:
-            return _internal(error)
+        return _without(error)
+    except Exception as error:
+        return _internal(error)
+
+
+def _without(error: ModuleNotFoundError) -> int:
+    if error.name in NEEDED:
         text = f"the package {error.name} is not installed, which this command needs"
         say(f"aorta: {text}; to capture without it: python -m aorta.instrumentation._probe_main")
         return 1
-    except Exception as error:
-        return _internal(error)
+    if (error.name or "").partition(".")[0] in sys.stdlib_module_names:
+        say(f"aorta: this Python lacks {error.name} of the standard library (Debian's python3-minimal does)")
+        return 1
+    return _internal(error)
 
 
 def _internal(error: Exception) -> int:

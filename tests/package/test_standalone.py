@@ -101,6 +101,14 @@ def test_a_python_that_is_too_old_says_so_in_one_line(alone, version):
         assert done.stderr.count("\n") == 1
 
 
+def test_a_python_without_its_whole_library_says_so_in_one_line(alone, tmp_path):
+    """As Debian's python3-minimal, in images that have no other."""
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['gettext'] = None\n")
+    done = run(sys.executable, alone, "env", "probe", "-o", "-", env={**BARE, "PYTHONPATH": str(tmp_path)})
+    text = "this Python lacks gettext of the standard library (Debian's python3-minimal does)"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"aorta: {text}\n")
+
+
 def test_its_first_lines_are_read_by_any_python():
     """Only what Python 2.7 knew and Python 3 still does; none is needed here to see that."""
     text = MAIN % ((3, 10),)
