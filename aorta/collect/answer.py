@@ -62,7 +62,11 @@ def kind_of(error: BaseException) -> ReasonKind:
 def asked(subject: str, question: Callable[[], T]) -> Answer[T]:
     """Ask the host and return an answer, whatever happens on the machine."""
     try:
-        return Answer(value=question(), subject=subject)
+        value = question()
+        if isinstance(value, str) and "\0" in value:
+            # What a file system leaves of a file that was not written to its end.
+            return Answer(kind=ReasonKind.UNPARSED, subject=subject, detail=f"{subject}: it holds NUL bytes")
+        return Answer(value=value, subject=subject)
     except Exception as error:
         about = error.mount if isinstance(error, DeadMountError) else subject
         return Answer(kind=kind_of(error), subject=about, detail=_told(error, subject))

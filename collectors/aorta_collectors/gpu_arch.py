@@ -117,7 +117,7 @@ def collect(ctx: Context) -> GpuArch:
     return evolve(
         _counts(ctx, topology, listed, runtime, device),
         silicon_targets=silicon or None,
-        physical_count=len({node.device for node in topology.gpus}) or None,
+        physical_count=None if topology.broken else len({node.device for node in topology.gpus}) or None,
         denied_nodes=None if topology.present is None else len(topology.denied),
         enumerator_targets=listed,
         enumerator_agrees=_same(silicon, listed),
@@ -148,6 +148,11 @@ def _note_topology(ctx: Context, topology: KfdTopology) -> None:
         kind, text = (why.kind, why.detail) if why else (ReasonKind.UNSUPPORTED, NO_SYSFS)
         for field in ("silicon_targets", "physical_count", "denied_nodes"):
             ctx.note(kind, field, text, subject=CLASS)
+    elif topology.broken:
+        first = topology.broken[0]
+        ctx.note(
+            first.kind, "physical_count", f"a KFD node cannot be read: {first.detail}", subject=first.subject
+        )
 
 
 def _overrides(ctx: Context) -> dict[str, str]:

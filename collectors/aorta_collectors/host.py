@@ -16,9 +16,11 @@ from aorta_collectors.host_files import (
     chosen,
     parse_boot_id,
     parse_cmdline,
+    parse_cpulist,
     parse_cpuinfo,
     parse_digest,
     parse_glibc,
+    parse_governor,
     parse_limits,
     parse_meminfo,
     parse_os_release,
@@ -321,7 +323,8 @@ def _governors(ctx: Context) -> tuple[str, ...] | None:
     # With one policy for each of hundreds of processors, reading all of them tells little more.
     step = -(-len(policies) // POLICY_SAMPLE)
     read = [
-        ctx.read(posixpath.join(base, name, "scaling_governor"), "cpu.governors") for name in policies[::step]
+        _parsed(ctx, posixpath.join(base, name, "scaling_governor"), parse_governor, "cpu.governors")
+        for name in policies[::step]
     ]
     return tuple(sorted({governor for governor in read if governor})) if any(read) else None
 
@@ -346,11 +349,9 @@ def _numa(ctx: Context, allowed: str | None) -> Numa:
 
 def _node(ctx: Context, base: str, number: int, at: int) -> NumaNode:
     field, path = f"numa.nodes[{at}]", f"{base}/node{number}"
-    cpus = ctx.take(ctx.text(f"{path}/cpulist"), f"{field}.cpus")
+    cpus = _parsed(ctx, f"{path}/cpulist", parse_cpulist, f"{field}.cpus")
     memory = _parsed(ctx, f"{path}/meminfo", parse_meminfo, f"{field}.memory_bytes") or {}
-    return NumaNode(
-        node=number, cpus=cpus.strip() if cpus is not None else None, memory_bytes=memory.get("MemTotal")
-    )
+    return NumaNode(node=number, cpus=cpus, memory_bytes=memory.get("MemTotal"))
 
 
 def _hugepages(ctx: Context, memory: dict[str, int]) -> Hugepages:

@@ -5,6 +5,8 @@ from typing import Any
 
 from aorta.model.frozen import frozen
 
+#: More than any kernel takes as its command line.
+_LINE_LIMIT = 1 << 16
 _CPUINFO = re.compile(r"^(processor|model name|physical id|core id)[ \t]*:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 _MEMINFO = re.compile(
     r"^(?:Node [0-9]{1,5} )?([A-Za-z_()0-9]{1,40}):[ \t]*([0-9]{1,18})(?: (kB))?[ \t\r]*$", re.MULTILINE
@@ -118,7 +120,9 @@ def parse_small_number(text: str) -> int:
 
 
 def parse_cmdline(text: str) -> list[str]:
-    """Split a kernel command line at blanks outside of double quotes."""
+    """Split a kernel command line at blanks outside of double quotes. Raises ValueError for what is none."""
+    if len(text) > _LINE_LIMIT or not text.strip().isprintable():
+        raise ValueError(f"no line of text: {text[:40]!a}")
     return re.findall(r"(?:[^\s\"]|\"[^\"]*(?:\"|$))+", text)
 
 
@@ -130,6 +134,22 @@ _LIMITS = {
     "core": "core",
     "as": "address_space",
 }
+
+
+def parse_cpulist(text: str) -> str:
+    """Return a list of processors such as ``0-63,128-191``, empty for a node without. Raises ValueError."""
+    match = re.fullmatch(r"[0-9,-]{0,4096}", text.strip())
+    if match is None:
+        raise ValueError(f"{text.strip()[:60]!a} is no list of processors")
+    return match[0]
+
+
+def parse_governor(text: str) -> str:
+    """Return the name of a frequency governor. Raises ValueError."""
+    match = re.fullmatch(r"[a-z0-9_-]{1,40}", text.strip())
+    if match is None:
+        raise ValueError(f"{text.strip()[:60]!a} is no governor")
+    return match[0]
 
 
 def parse_limits(told: Any) -> dict[str, tuple[int | str, int | str]]:

@@ -9,6 +9,7 @@ from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
+from aorta_collectors.gpu.kernel_module import module_version
 from aorta_collectors.kernel_files import believed
 from aorta_collectors.providers.rocm_roots import NONE, RocmRoots, RocmStack
 from aorta_collectors.tree.headers import first_header
@@ -280,7 +281,4 @@ def _kmd_version(ctx: Context) -> str | None:
         told = "the loaded amdgpu declares no version, as a module of the kernel's own tree"
         ctx.note(ReasonKind.UNSUPPORTED, "kmd_version", told, subject=DRIVER)
         return None
-    text = ctx.take(believed(ctx, seen), "kmd_version")
-    if text is not None and not text.strip():
-        ctx.note(ReasonKind.UNPARSED, "kmd_version", "the file is blank", subject=seen.subject)
-    return (text or "").strip() or None
+    return ctx.take(parsed(believed(ctx, seen), module_version), "kmd_version")

@@ -9,6 +9,8 @@ from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.kernel_files import believed
 
 PARAMETER_LIMIT = 400
+#: A file of sysfs holds a page at most.
+PARAMETER_SIZE = 4097
 BUILTIN = "(builtin)"
 _VERSION = re.compile(r"[0-9][0-9A-Za-z.+~_-]{0,79}")
 _SRCVERSION = re.compile(r"[0-9A-Fa-f]{8,64}")
@@ -106,10 +108,17 @@ def _parameters(ctx: Context, place: str) -> tuple[Answer[dict[str, str | None]]
     if listing.kind is not None:
         return Answer(kind=listing.kind, subject=place, detail=listing.detail), None
     names = [entry.name for entry in listing.value or () if entry.kind != "dir"][:PARAMETER_LIMIT]
-    read = {name: ctx.text(f"{place}/{name}") for name in names}
-    texts = {name: None if answer.value is None else answer.value.strip() for name, answer in read.items()}
+    read = {name: parsed(ctx.text(f"{place}/{name}", PARAMETER_SIZE), _parameter) for name in names}
+    texts = {name: answer.value for name, answer in read.items()}
     unread = next((answer for answer in read.values() if not answer.ok), None)
     return Answer(value=texts, subject=place), unread
+
+
+def _parameter(text: str) -> str:
+    """Read a parameter's value. Raises ValueError for what is no text of a file of sysfs."""
+    if len(text) >= PARAMETER_SIZE:
+        raise ValueError(f"no parameter: {text[:40]!a}")
+    return text.strip()
 
 
 def read_file(answer: CommandAnswer) -> Answer[ModuleFile]:

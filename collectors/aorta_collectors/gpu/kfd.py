@@ -175,7 +175,7 @@ def _note_missing(
     if answer.kind is not None:
         kind, text = rocminfo.explain(answer)
         ctx.note(kind, "marketing_name", text, subject="rocminfo")
-    for field in ("gfx_target", "marketing_name", "compute_partition", "drm_card", "num_xcc"):
+    for field in ("gfx_target", "marketing_name", "compute_partition", "drm_card", "num_xcc", "kfd_gpu_id"):
         count = sum(getattr(gpu, field) is None for gpu in gpus)
         if count and not (field == "marketing_name" and answer.kind is not None):
             text = f"no source tells it for {count} of {len(gpus)} GPUs"

@@ -20,6 +20,7 @@ _WORD = re.compile(r"[A-Za-z0-9]{1,16}")
 _RAS = re.compile(r"(ue|ce|de)\s*:\s*([0-9]{1,19})", re.IGNORECASE)
 _MICROWATT = 1_000_000
 _BLOCK_LIMIT = 64
+_LINE_LIMIT = 256
 
 
 @frozen
@@ -31,8 +32,13 @@ class DeviceFiles:
 
 
 def normal(text: str) -> str | None:
-    """Return a driver's or tool's text; None for its ways of saying nothing (N/A, Unknown, …)."""
+    """Return a driver's or tool's text; None for its ways of saying nothing (N/A, Unknown, …).
+
+    Raises ValueError for what is no line of text.
+    """
     text = text.strip()
+    if len(text) > _LINE_LIMIT or not text.isprintable():
+        raise ValueError(f"no line of text: {text[:40]!a}")
     return None if text.lower() in _NOTHING else text
 
 
@@ -119,8 +125,14 @@ def _keep(
 ) -> None:
     if answer.ok:
         values[field] = answer.value
-    else:
-        missing.append((field, answer))
+    if answer.value is None:
+        missing.append((field, _silent(answer) if answer.ok else answer))
+
+
+def _silent(answer: Answer[Any]) -> Answer[Any]:
+    """Return why a file that was read tells nothing."""
+    text = f"{answer.subject}: nothing in it, or a word for nothing"
+    return Answer(kind=ReasonKind.UNSUPPORTED, subject=answer.subject, detail=text)
 
 
 def _members(ctx: Context, place: str, suffix: str, parse: Callable[[str], T | None]) -> Answer[dict[str, T]]:
