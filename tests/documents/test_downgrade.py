@@ -2,9 +2,12 @@
 
 import copy
 import errno
+from functools import partial
+from pathlib import Path
 
 import pytest
 
+from aorta.host.replay import open_recording
 from aorta.instrumentation import capture
 from aorta.model.codec import dump, parse_json, to_json
 from aorta.model.downgrade import COUNTED, WORDS, as_1_17
@@ -38,11 +41,19 @@ def captured(host, **options):
     return dump(capture(registry=REGISTRY, host=host() if host else None, **options))
 
 
-HOSTS = {"empty": FakeHost, "denying": DenyingHost, "live": None, "node": node}
+RECORDED = sorted((Path(__file__).resolve().parents[1] / "hosts").glob("*.jsonl"))
+HOSTS = {
+    "empty": FakeHost,
+    "denying": DenyingHost,
+    "live": None,
+    "node": node,
+    **{path.stem: partial(open_recording, str(path)) for path in RECORDED},
+}
 
 
 @pytest.fixture(params=HOSTS)
 def current(request):
+    assert len(RECORDED) == 12
     return captured(HOSTS[request.param], detail="full")
 
 
@@ -186,12 +197,12 @@ def test_which_reasons_become_lines(kind):
     current["therock"]["status"] = "absent"
     current["collection"]["reasons"] = reasons
     lines = as_1_17(current)["partial_reasons"]
-    partial = kind in PARTIAL_KINDS
+    counts = kind in PARTIAL_KINDS
     assert "rocm.version: a (/x)" in lines
     assert f"triton: {kind.value}" in lines
-    assert ("therock: c" in lines) == ("fbgemm.commit: d" in lines) == partial
+    assert ("therock: c" in lines) == ("fbgemm.commit: d" in lines) == counts
     assert not any(line.startswith(("gpus", "rocm.candidates")) for line in lines)
-    assert ("collection: f" in lines) == (partial and kind is not ReasonKind.NOT_RECORDED)
+    assert ("collection: f" in lines) == (counts and kind is not ReasonKind.NOT_RECORDED)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

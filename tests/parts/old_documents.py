@@ -31,9 +31,14 @@ def old(version):
     return json.loads((FOLDER / f"{version}.json").read_text())
 
 
+def models():
+    """Return the declared types of the built-in sections."""
+    return {name: spec.model for name, spec in discover(outside=False).collectors.items()}
+
+
 def codec():
     """Return a codec of the built-in sections."""
-    return Codec({name: spec.model for name, spec in discover(outside=False).collectors.items()})
+    return Codec(models())
 
 
 def leaves(value, path=""):
