@@ -338,6 +338,17 @@ def test_the_last_of_what_stands_twice_counts():
     assert linker_view(twice) == (None, b"")
 
 
+def test_the_last_dynamic_segment_counts():
+    data = content("rpath.so")
+    spare = next(where for where, kind, *_ in segments(data) if kind == 0x6474E551)
+    ((place, _, offset, address, size),) = [segment for segment in segments(data) if segment[1] == 2]
+    behind = 16 + next(entry for entry, tag, _ in dynamic(data) if tag == 15) - offset
+    later = struct.pack("<IIQQQQQQ", 2, 6, offset + behind, *[address + behind] * 2, *[size - behind] * 2, 8)
+    twice = overwritten(data, spare, later)
+    assert spare > place
+    assert (parsed(twice).rpath, linker_view(twice)) == (None, (None, None))
+
+
 def test_more_needs_than_are_read():
     many = tuple((1, "x") for _ in range(4097))
     assert len(parsed(handmade(64, "<", tags=many[1:])).needed) == 4096
