@@ -7,15 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from aorta.model.codec import DocumentError, dump
+from aorta.model.codec import Codec, DocumentError, dump, version_of
 from aorta.model.downgrade import as_1_17
 from aorta.model.fieldpath import Step, shown_step
-from aorta.model.upgrade import SET_ASIDE
+from aorta.model.upgrade import SET_ASIDE, upgraded
 from aorta.model.upgrade.keys import KEYS
 from aorta.model.vocabulary import ReasonKind
-from tests.parts.old_documents import ENVELOPE, VERSIONS, codec, facts, invented, old
+from tests.parts.old_documents import ENVELOPE, VERSIONS, facts, invented, models, old
 
-CODEC = codec()
+MODELS = models()
+CODEC = Codec(MODELS)
 DOCUMENTS = {version: old(version) for version in VERSIONS}
 
 SCALARS = (
@@ -96,6 +97,7 @@ def damaged(draw):
 @given(damaged())
 def test_any_damage_is_refused_or_claims_nothing(document):
     before = json.dumps(document)
+    check_upgraded(document, upgraded(document, version_of(document), MODELS))
     try:
         snapshot = CODEC.load(document)
     except DocumentError:

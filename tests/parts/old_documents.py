@@ -68,10 +68,17 @@ def invented(before, after):
     return {
         path: value
         for path, value in facts(after).items()
-        if not same(value, known.get(path, known.get(RENAMED.get(path, ""))))
-        and not (value == {} and path in objects)
+        if not same(value, known.get(path, known.get(_formerly(path))))
+        and not (value == {} and {path, _formerly(path)} & objects)
         and (path, value) != ("rocm.layout", "none")
     }
+
+
+def _formerly(path):
+    for new, name in RENAMED.items():
+        if path.startswith(new):
+            return name + path[len(new) :]
+    return path
 
 
 def _objects(value, path=""):
