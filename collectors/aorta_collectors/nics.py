@@ -20,6 +20,7 @@ from aorta_collectors.providers.nic_inventory import NicInventory
 T = TypeVar("T")
 
 TOOLS = (Provenance.HOST_DEVICE,)
+MLX5 = "mlx5_core"
 
 
 @frozen
@@ -47,7 +48,10 @@ class NicCard:
     ] = None
     firmware: Annotated[
         str | None,
-        Fact("Firmware of the first card by PCI address.", caveat="See firmware_mixed."),
+        Fact(
+            "Firmware of the first card by PCI address; of cx7 with its board id, as ethtool prints it.",
+            caveat="See firmware_mixed.",
+        ),
     ] = None
     firmware_mixed: Annotated[
         bool | None, Fact("Whether the cards differ in firmware; null: not seen of every card.")
@@ -72,7 +76,7 @@ class NicctlCard:
     ] = None
     uuid: Annotated[
         str | None,
-        Fact("Id of the card.", caveat="It spells the serial number.", provenance=TOOLS, detail=Detail.FULL),
+        Fact("Id of the card.", caveat="It spells the serial number.", provenance=TOOLS),
     ] = None
 
 
@@ -138,8 +142,6 @@ def collect(ctx: Context) -> Nics:
     for key, cards in mine.items():
         devices = asking.enrich(cards, seen)
         blocks[key] = {"present": present[key], **(_block(ctx, key, devices, told) if devices else {})}
-        if present[key] and not devices:
-            _note_unseen(ctx, key)
     if present["ainic"]:
         blocks["ainic"].update(_nicctl(ctx, mine["ainic"]))
     return Nics(
@@ -170,12 +172,6 @@ def _present(ctx: Context, inventory: NicInventory, key: str, cards: tuple[NicDe
     return found
 
 
-def _note_unseen(ctx: Context, key: str) -> None:
-    for field in ("driver_version", "firmware", "rdma_devices", "links"):
-        text = "the card is on the PCI bus, sysfs shows no more of it"
-        ctx.note(ReasonKind.UNSUPPORTED, f"{key}.{field}", text)
-
-
 def _block(
     ctx: Context, key: str, cards: tuple[NicDevice, ...], told: dict[str, Answer[Any]]
 ) -> dict[str, Any]:
@@ -184,7 +180,7 @@ def _block(
     version = next((card.driver_version for card in cards if card.driver_version), None)
     package = next((card.firmware_package for card in cards if card.firmware_package), None)
     rdma = {card.rdma_device: card for card in cards if card.rdma_device}
-    values: dict[str, Any] = {"driver_version": version, "firmware": first.firmware}
+    values: dict[str, Any] = {"driver_version": version, "firmware": _firmware(first)}
     for field, value in values.items():
         if value is None:
             _note_missing(ctx, f"{key}.{field}", cards, told)
@@ -212,6 +208,13 @@ def _block(
             for port in card.ports or ()
         ),
     }
+
+
+def _firmware(card: NicDevice) -> str | None:
+    """Return the firmware as ethtool prints it without a package: mlx5 adds the board id."""
+    if card.firmware and card.board_id and card.driver == MLX5:
+        return f"{card.firmware} ({card.board_id})"
+    return card.firmware
 
 
 def _note_missing(
@@ -304,7 +307,7 @@ def _card(ctx: Context, card: Answer[Any], firmware: Answer[str], software: Answ
     running = firmware.value or told.get("firmware") or _value(ctx, firmware, "card.firmware")
     return NicctlCard(
         asic=told.get("asic"),
-        uuid=told.get("uuid") if ctx.wants(Detail.FULL) else None,
+        uuid=told.get("uuid"),
         firmware=running,
         host_sw=_value(ctx, software, "card.host_sw"),
     )
