@@ -27,7 +27,14 @@ def tests(session: nox.Session) -> None:
 def floors(session: nox.Session) -> None:
     """The oldest versions that are promised still work."""
     session.install("-e", ".", "pytest", "pytest-timeout", "hypothesis", "jsonschema", "msgspec", *FLOORS)
-    session.run("pytest", "tests/model", "tests/plugin", "tests/collect", "tests/cli", *session.posargs)
+    folders = (
+        "tests/model",
+        "tests/plugin",
+        "tests/collect",
+        "tests/cli",
+        "tests/package/test_standalone.py",
+    )
+    session.run("pytest", *folders, *session.posargs)
 
 
 @nox.session

@@ -152,6 +152,8 @@ def installing(folder: Path) -> dict[str, str]:
         script(programs / name, "/bin/sh", f'exec {sys.executable} {module} "$@"')
     script(programs / "conda", sys.executable, MOUNTS + CONDA)
     kept = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
+    # Byte code of all packages takes longer than what runs here once saves by it.
+    kept["PIP_NO_COMPILE"] = "1"
     path = f"{programs}:{folder}/.local/bin:/usr/bin:/bin"
     return {**kept, "PATH": path, "HOME": str(folder), "LANG": "C.UTF-8", "SHARED": str(folder / "shared")}
 
