@@ -19,15 +19,15 @@ _START_S = 10
 
 
 @contextlib.contextmanager
-def hanging_mount() -> Iterator[str]:
-    """Mount ``fuse_hang.py`` and yield the mount point, a path without links."""
+def hanging_mount(program: str = "fuse_hang.py", *words: str) -> Iterator[str]:
+    """Mount ``fuse_hang.py`` or another one with further words; yield the mount point, a path without links."""
     need(os.geteuid() == 0 and os.path.exists("/dev/fuse"), "needs root and /dev/fuse")
     need("fusermount", "needs libfuse")
     need(importlib.util.find_spec("mfusepy") is not None, "needs mfusepy")
     point = os.path.realpath(tempfile.mkdtemp(prefix="hanging-"))
-    program = [sys.executable, str(Path(__file__).with_name("fuse_hang.py")), point]
+    command = [sys.executable, str(Path(__file__).with_name(program)), point, *words]
     daemon = subprocess.Popen(
-        ["timeout", "-s", "KILL", str(LIFETIME_S), *program],
+        ["timeout", "-s", "KILL", str(LIFETIME_S), *command],
         start_new_session=True,
         stdin=subprocess.DEVNULL,
     )

@@ -13,6 +13,7 @@ import sys
 PARTS = {
     "rocminfo": ("rocminfo", "the honest answer of a host without a GPU"),
     "hipcc": ("hipconfig", "a real hipconfig"),
+    "rocm-smi": ("rocm-smi", "a real ROCm library in /usr/lib"),
     "kmod": ("modinfo", "a real modinfo"),
     "pciutils": ("lspci", "a real lspci"),
     "ethtool": ("ethtool", "a real ethtool"),
