@@ -13,6 +13,7 @@ from typing import Any
 
 from aorta.host import packages, slow_helper
 from aorta.host.elf import Elf, parse_elf
+from aorta.host.local_types import MOUNTINFO_LIMIT
 from aorta.host.mountinfo import MountTable, parse_mountinfo
 from aorta.host.protocol import (
     READ_LIMIT,
@@ -250,7 +251,7 @@ def _no_tick() -> None:
 def _read_mounts() -> MountTable:
     try:
         with open("/proc/self/mountinfo", "rb") as file:
-            text = file.read().decode(errors="surrogateescape")
+            text = file.read(MOUNTINFO_LIMIT).decode(errors="surrogateescape")
     except OSError:
         return MountTable([])
     mounts = parse_mountinfo(text)

@@ -60,3 +60,6 @@ LOCAL_TYPES = frozenset(
         "zfs",
     }
 )
+
+#: The most bytes read of the table of mounts, hundreds of times what a busy node has.
+MOUNTINFO_LIMIT = 16 << 20

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 
-from aorta.host.local_types import LOCAL_TYPES
+from aorta.host.local_types import LOCAL_TYPES, MOUNTINFO_LIMIT
 
 #: Seconds in which an entry must answer; longer than a busy file server needs for one name.
 PATIENCE_S = 1.0
@@ -56,7 +56,7 @@ def _slow_points() -> frozenset[str]:
     """Return the mount points of kinds that may hang, also those that another mount covers."""
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().split("\n")
+            lines = file.read(MOUNTINFO_LIMIT).split("\n")
     except OSError:
         return frozenset()
     kinds = ((line.partition(" - ")[2].split(" ")[0], line.split(" ")) for line in lines if " - " in line)

@@ -69,7 +69,7 @@ def age() -> float:
     """Return the seconds since this process started; 0 where the kernel does not tell."""
     try:
         with open("/proc/self/stat", encoding="ascii", errors="replace") as stream:
-            ticks = int(stream.read().rpartition(")")[2].split()[19])
+            ticks = int(stream.read(4096).rpartition(")")[2].split()[19])
         seconds = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
         return 0.0
