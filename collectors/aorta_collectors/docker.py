@@ -61,6 +61,6 @@ def collect(ctx: Context) -> Docker | None:
     for name, value, field in ((IMAGE, image, "image"), (DIGEST, digest, "digest")):
         if value is None:
             ctx.note(ReasonKind.NOT_REQUESTED, field, f"the launcher did not set {name}", subject=name)
-    if evidence.container_id is None:
-        ctx.note(ReasonKind.ABSENT, "container_id", "neither control group nor mounts hold the id")
+    if evidence.container_id_gap is not None:
+        evidence.container_id_gap.note(ctx, "container_id")
     return Docker(image=image, digest=digest, container_id=evidence.container_id)

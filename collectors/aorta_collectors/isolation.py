@@ -5,7 +5,7 @@ from typing import Annotated
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance, ReasonKind, Scope
+from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.isolation_evidence import IsolationEvidence, Signal
 
@@ -63,12 +63,8 @@ def collect(ctx: Context) -> Isolation:
         evidence.container_gap.note(ctx, "container")
     if evidence.private_mounts_gap is not None:
         evidence.private_mounts_gap.note(ctx, "private_mounts")
-    if evidence.container and evidence.container_id is None:
-        ctx.note(
-            ReasonKind.ABSENT,
-            "container_id",
-            "neither control group nor mounts hold the id",
-        )
+    if evidence.container and evidence.container_id_gap is not None:
+        evidence.container_id_gap.note(ctx, "container_id")
     return Isolation(
         container=evidence.container,
         runtime=evidence.runtime,

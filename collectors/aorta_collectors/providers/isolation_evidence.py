@@ -70,6 +70,7 @@ class IsolationEvidence:
     signals: tuple[Signal, ...] = ()
     read: bool = False
     container_gap: Gap | None = None
+    container_id_gap: Gap | None = None
     private_mounts_gap: Gap | None = None
 
     @property
@@ -107,6 +108,7 @@ def provide(ctx: Context) -> IsolationEvidence:
         ),
         read=read or bool(private),
         container_gap=_container_gap(mounts) if verdict.container is None else None,
+        container_id_gap=_identity_gap(mounts) if verdict.container_id is None else None,
         private_mounts_gap=_private_gap(own, pid1) if private is None else None,
     )
     _cover(ctx, evidence)
@@ -242,6 +244,13 @@ def _container_gap(mounts: Mounts) -> Gap:
         return Gap(
             kind=ReasonKind.UNPARSED, subject=MOUNTINFO, detail=f"{MOUNTINFO} shows neither / nor /proc"
         )
+    return Gap(kind=mounts.kind or ReasonKind.FAILED, subject=MOUNTINFO, detail=mounts.detail)
+
+
+def _identity_gap(mounts: Mounts) -> Gap:
+    if mounts.seen:
+        detail = "neither control group nor mounts hold the id"
+        return Gap(kind=ReasonKind.ABSENT, subject=MOUNTINFO, detail=detail)
     return Gap(kind=mounts.kind or ReasonKind.FAILED, subject=MOUNTINFO, detail=mounts.detail)
 
 
