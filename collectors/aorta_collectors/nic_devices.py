@@ -105,7 +105,7 @@ def _still_missing(field: str, devices: Iterable[NicDevice]) -> bool:
 
 def _note_ethtool(ctx: Context, devices: tuple[NicDevice, ...], told: dict[str, Answer[Ethtool]]) -> None:
     """Say why interfaces, firmware and driver versions are missing, once a field and cause."""
-    bare = [each for each in devices if each.netdev is None and each.bdf is not None]
+    bare = [each for each in devices if each.interfaces == () and each.bdf is not None]
     if bare:
         text = f"no interface of {len(bare)} of {len(devices)} devices in this network namespace"
         ctx.note(ReasonKind.ABSENT, "netdev", text, subject=bare[0].bdf)
@@ -192,14 +192,15 @@ def _note_libibverbs(ctx: Context, rdma: list[NicDevice], space: UserSpace) -> N
 
 def _public(device: NicDevice) -> NicDevice:
     """Mask the hardware addresses inside names."""
-    interfaces = tuple(
-        evolve(each, name=_masked(each.name), master=_masked(each.master)) for each in device.interfaces or ()
+    found = device.interfaces
+    masked = found and tuple(
+        evolve(each, name=_masked(each.name), master=_masked(each.master)) for each in found
     )
     return evolve(
         device,
         rdma_device=_masked(device.rdma_device),
         netdev=_masked(device.netdev),
-        interfaces=interfaces,
+        interfaces=masked,
     )
 
 

@@ -490,6 +490,7 @@ def test_a_class_that_is_refused_costs_only_itself():
         del nics.links[name]
     result = devices(healthy(nics))
     assert (result.value[0]["rdma_device"], result.kinds("")) == ("mlx5_0", ["denied"])
+    assert (result.value[0]["interfaces"], result.kinds("netdev")) == (None, [])
 
 
 def test_files_that_are_refused_or_rubbish():

@@ -173,6 +173,7 @@ def leaves(value, path=""):
 SEVERAL = {
     "gpu_arch.source",
     "gpus",
+    "nic_devices",
     "rocm.candidates",
     "rocm.other_roots",
     "captured_at",
@@ -222,6 +223,7 @@ CLAIMS = {
         "amdgpu_driver.module_loaded": False,
         "amdgpu_driver.kfd_sysfs_present": False,
         "gpus": [],
+        "nic_devices": [],
         "gpu_arch.denied_nodes": 0,
         "gpu_arch.agent_count": 0,
         "gpu_arch.gfx_targets": [],

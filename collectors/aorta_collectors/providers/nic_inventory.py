@@ -56,6 +56,8 @@ def provide(ctx: Context) -> NicInventory:
     verbs = [member(ctx, INFINIBAND, name, gaps) for name in rdma.names]
     real = [each for each in nets if each.place is not None]
     devices = describe(ctx, real, verbs, [*bus.functions, *bus.unread], gaps)
+    if not (listing.ok or listing.absent):
+        devices = tuple(evolve(each, interfaces=each.interfaces or None) for each in devices)
     devices, told, unseen = _ask_tools(ctx, devices, bus, gaps)
     lists: tuple[Answer[Any], ...] = (listing, Answer(kind=rdma.kind, subject=INFINIBAND, detail=rdma.detail))
     return NicInventory(
