@@ -174,6 +174,9 @@ SEVERAL = {
     "gpu_arch.source",
     "gpus",
     "nic_devices",
+    "library_linkage.census.unlistable_dirs",
+    "library_linkage.libraries",
+    "library_linkage.torch_census.unlistable_dirs",
     "rocm.candidates",
     "rocm.other_roots",
     "captured_at",
@@ -183,7 +186,7 @@ SEVERAL = {
 #: Sections about the root that is used: without the first choice they are about the next.
 OF_ROOT = (
     *("rocm.", "rccl.", "hip.", "therock.", "hipblaslt.", "rocblas.", "composable_kernel.", "tensile."),
-    *("tensile_catalog.", "miopen.", "miopen_catalog.", "rocfft_catalog."),
+    *("tensile_catalog.", "miopen.", "miopen_catalog.", "rocfft_catalog.", "library_linkage."),
 )
 #: How a catalog says of itself that it was not seen.
 UNSEEN_CATALOG = re.compile(r"(?:tensile|miopen|rocfft)_catalog\.(?:.*\.)?(status|reason)")

@@ -137,14 +137,12 @@ def take_census(ctx: Context, directories: Iterable[str], selection: Selection) 
         seen.add(real.value or directory)
         listed.append(directory)
         places.append(real.value or directory)
+    refused = tuple(place for place, _ in unlistable)
+    if refused and not listed:
+        return Counted(census=Census(unlistable_dirs=refused), trouble=unlistable[0][1])
     counted = _count(ctx, _files(ctx, places, _chosen(selection)))
-    census = evolve(
-        counted.census,
-        dirs=tuple(listed),
-        unlistable_dirs=tuple(place for place, _ in unlistable),
-        selection=selection,
-    )
-    return evolve(counted, census=census, trouble=unlistable[0][1] if unlistable else counted.trouble)
+    census = evolve(counted.census, dirs=tuple(listed), unlistable_dirs=refused, selection=selection)
+    return evolve(counted, census=census, trouble=unlistable[0][1] if refused else counted.trouble)
 
 
 def _chosen(selection: Selection) -> Callable[[str], bool]:
