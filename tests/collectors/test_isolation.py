@@ -50,3 +50,39 @@ def test_a_refused_mount_table_is_denied():
     result = collect(FakeHost({"/proc/self/mountinfo": errno.EACCES}), "isolation")
     assert result.kinds("container") == ["denied"]
     assert result.record.status.value == "partial"
+
+
+def test_what_proc_does_not_show_is_unreadable_and_says_why():
+    signals = collect(FakeHost({"/usr/bin/python3": ""}), "isolation").value["signals"]
+    of_proc = [signal for signal in signals if signal["source"].startswith("/proc/")]
+    assert {signal["name"] for signal in of_proc} >= {
+        "pid1-environment",
+        "pid1-command",
+        "kernel",
+        "user-namespace",
+    }
+    assert {signal["outcome"] for signal in of_proc} == {"unreadable"}
+    assert all(signal["value"] for signal in of_proc)
+
+
+def test_an_id_that_no_mount_table_could_show_is_not_said_to_be_nowhere():
+    result = collect(
+        FakeHost({"/run/systemd/container": "lxc", "/proc/self/mountinfo": errno.EACCES}), "isolation"
+    )
+    assert result.value["runtime"] == "lxc"
+    assert result.kinds("container_id") == ["denied"]
+
+
+def test_a_chroot_claims_no_mounts_of_its_own():
+    host = FakeHost(
+        {"/proc/self/mountinfo": "96 29 0:22 / /proc rw - proc proc rw\n"},
+        links={
+            "/proc/self/ns/mnt": "mnt:[1]",
+            "/proc/1/ns/mnt": errno.EACCES,
+            "/proc/self/ns/pid": "pid:[4026531836]",
+        },
+    )
+    result = collect(host, "isolation")
+    assert (result.value["container"], result.value["runtime"]) == (True, "sandbox")
+    assert result.value["private_mounts"] is None
+    assert result.kinds("private_mounts") == ["unsupported"]

@@ -13,7 +13,7 @@ import yaml
 
 from tests.parts import fake_tools
 from tests.parts.probing import gone
-from tests.parts.sandboxes import OUT, sandboxes
+from tests.parts.sandboxes import OUT, PROGRAM, sandboxes
 from tests.parts.slurm import two_nodes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,7 +139,16 @@ def test_nothing_of_the_probe_itself_fails(case):
     records = document["collection"]["collectors"]
     assert {record["status"] for record in records.values()} <= {"ok", "partial", "not_requested"}, records
     assert document["collection"]["user"] == {"uid": row.get("user", 0), "root": not row.get("user")}
-    assert document["probe_namespace"] is not None or row["pid1"] == "none"
+
+
+def test_the_fingerprint_is_the_machines_where_the_mounts_are(case, ended):
+    row, _, document = case
+    own, machines = document["probe_namespace"], json.loads(ended["the machine"].stdout)["probe_namespace"]
+    if row["pid1"] == "none":
+        assert own is None
+    else:
+        assert own.startswith("mnt:")
+        assert (own != machines) is row.get("truth", row["mounts"])
 
 
 #: Kinds that let the probe be first in its process namespace, or leave it among the machine's processes.
@@ -214,7 +223,7 @@ def test_where_nothing_can_be_written_it_says_so_and_leaves_nothing(place, tmp_p
 
 
 def test_a_task_of_slurm_has_mounts_of_its_own_and_is_no_container(place):
-    probe = ["/usr/bin/python3", place.program, "env", "probe", "-o", "-"]
+    probe = ["/usr/bin/python3", f"{place.root}{PROGRAM}", "env", "probe", "-o", "-"]
     with two_nodes() as cluster:
         done = cluster.run("srun", "-N1", *probe, cwd=cluster.folder, env=LAUNCHER)
     assert done.returncode == 0, done.stderr

@@ -172,7 +172,6 @@ class Sandboxes:
 
     folder: Path
     root: Path
-    program: Path
     engine: Engine
 
     def run(
@@ -186,7 +185,7 @@ class Sandboxes:
     ) -> Ended:
         """Run the program in a kind of isolation, wait for it, and return how it ended."""
         tool = TOOLS[kind]
-        file = str(self.program) if tool is machine else PROGRAM
+        file = f"{self.root}{PROGRAM}" if tool is machine else PROGRAM
         program = ["/usr/bin/python3", file, *map(str, words)]
         folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="run-"))
         command = tool(Run(self, options, program, env, out, folder))
@@ -226,7 +225,7 @@ def sandboxes(program: Path) -> Iterator[Sandboxes]:
         shutil.copy(program, root / PROGRAM[1:])
         engine = stack.enter_context(docker_engine())
         engine.load(root, IMAGE)
-        yield Sandboxes(folder, root, program, engine)
+        yield Sandboxes(folder, root, engine)
 
 
 def _groups() -> Iterator[Path]:
