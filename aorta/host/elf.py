@@ -2,7 +2,8 @@
 
 pyelftools reads the file's header; the tables that it locates are unpacked in one pass each. Section
 headers are not needed (a stripped or cut file may have none): all comes from the program headers
-and the dynamic segment, as for the linker itself.
+and the dynamic segment, as for the linker itself. What is damaged is refused and never taken for an
+empty table, since that would say that a library has no RPATH.
 """
 
 import functools
@@ -10,7 +11,7 @@ import itertools
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, cast
+from typing import Any
 
 from aorta.model.frozen import frozen
 
@@ -26,8 +27,8 @@ NEEDED_LIMIT = 4096
 NOTE_LIMIT = 64 * 1024
 NOTES_LIMIT = 64
 
-#: By class: size of the header, place and size of e_shoff in it, place of sh_info in a section header.
-_PLACES = {32: (52, 0x20, 4, 0x1C), 64: (64, 0x28, 8, 0x2C)}
+#: By class: size of the header, place of sh_info in a section header.
+_PLACES = {32: (52, 0x1C), 64: (64, 0x2C)}
 _PN_XNUM = 0xFFFF
 _PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4
 _DT_NULL, _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 0, 1, 4, 5, 6, 10
@@ -78,29 +79,12 @@ def parse_elf(read: Reader, size: int, symbols: str | None = None) -> Elf:
 
 
 class _Blocks:
-    """A file as pyelftools wants one, read in blocks; a part of its header can be overlaid.
-
-    Nothing is read beyond the file's end, wherever its tables say that they are.
-    """
+    """A file read in blocks; nothing beyond its end, wherever its tables say that they are."""
 
     def __init__(self, read: Reader, size: int) -> None:
         self._read = functools.lru_cache(maxsize=64)(lambda number: read(number * BLOCK, BLOCK))
         self._raw = read
         self._size = size
-        self._at = 0
-        self.overlay: dict[int, bytes] = {}
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._at = offset + (0, self._at, self._size)[whence]
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
-
-    def read(self, size: int = -1) -> bytes:
-        data = self.part(self._at, STRING_LIMIT if size < 0 else size)
-        self._at += len(data)
-        return data
 
     def part(self, offset: int, size: int) -> bytes:
         """Return up to ``size`` bytes at an offset."""
@@ -109,14 +93,9 @@ class _Blocks:
             return b""
         first, last = offset // BLOCK, (offset + size - 1) // BLOCK
         if last - first > 1:
-            data = self._raw(offset, size)
-        else:
-            joined = b"".join(self._read(number) for number in range(first, last + 1))
-            data = joined[offset - first * BLOCK :][:size]
-        for place, new in self.overlay.items():
-            if offset <= place and place + len(new) <= offset + len(data):
-                data = data[: place - offset] + new + data[place - offset + len(new) :]
-        return data
+            return self._raw(offset, size)
+        joined = b"".join(self._read(number) for number in range(first, last + 1))
+        return joined[offset - first * BLOCK :][:size]
 
     def whole(self, offset: int, size: int, what: str) -> bytes:
         """Return exactly ``size`` bytes. Raises ElfError that says what is cut."""
@@ -124,6 +103,16 @@ class _Blocks:
         if len(data) != size:
             raise ElfError(f"a truncated ELF file (its {what} is not all there)")
         return data
+
+
+@functools.cache
+def _structs(bits: int, order: str) -> Any:
+    """Return pyelftools' description of a class, which costs more to make than all of a file to read."""
+    from elftools.elf.structs import ELFStructs
+
+    structs = ELFStructs(little_endian=order == "<", elfclass=bits)
+    structs.create_basic_structs()
+    return structs
 
 
 #: Type, offset, address, size in the file and alignment.
@@ -142,29 +131,22 @@ class _File:
         if len(head) < _PLACES[self.bits][0]:
             raise ElfError("a truncated ELF file (its header is not all there)")
         self.order = "<" if head[5] == 1 else ">"
-        self._header, self._count = self._elf_header(head)
+        self._header = _structs(self.bits, self.order).Elf_Ehdr.parse(head)
         self._loads: list[tuple[int, int, int]] = []
         self._segments = list(self._program_headers())
 
-    def _elf_header(self, head: bytes) -> tuple[Any, int]:
-        """Return the header and the number of program headers."""
-        from elftools.elf.elffile import ELFFile
-
-        _, place, size, info = _PLACES[self.bits]
-        # Without an offset of section headers none are read, so that a cut file can still tell.
-        self._blocks.overlay[place] = b"\0" * size
-        header = ELFFile(cast("IO[bytes]", self._blocks)).header
-        count = header["e_phnum"]
-        if count == _PN_XNUM:
-            (sections,) = struct.unpack_from(self.order + ("Q" if self.bits == 64 else "I"), head, place)
-            if not sections:
-                raise ElfError("an ELF file that does not say how many program headers it has")
-            number = self._blocks.whole(sections + info, 4, "first section header")
-            (count,) = struct.unpack(self.order + "I", number)
-        return header, count
+    def _segment_count(self) -> int:
+        count: int = self._header["e_phnum"]
+        if count != _PN_XNUM:
+            return count
+        sections: int = self._header["e_shoff"]
+        if not sections:
+            raise ElfError("an ELF file that does not say how many program headers it has")
+        number = self._blocks.whole(sections + _PLACES[self.bits][1], 4, "first section header")
+        return int(struct.unpack(self.order + "I", number)[0])
 
     def _program_headers(self) -> Iterator[_Segment]:
-        start, size, count = self._header["e_phoff"], self._header["e_phentsize"], self._count
+        start, size, count = self._header["e_phoff"], self._header["e_phentsize"], self._segment_count()
         form = struct.Struct(self.order + ("IIQQQQQQ" if self.bits == 64 else "IIIIIIII"))
         if not start or not count:
             return
