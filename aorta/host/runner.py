@@ -18,6 +18,10 @@ from aorta.model.vocabulary import Outcome
 _HEAD_BYTES = 4096
 _MAX_INTERPRETERS = 5
 _ANY_EXECUTE = 0o111
+#: What other commands give back when they end: descriptors, processes, memory.
+_SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM}
+_SHORTAGE_S = 2.0
+_SHORTAGE_STEP_S = 0.02
 _PRELOAD_ERROR = re.compile(r"^ERROR: ld\.so: object .* cannot be preloaded.*: ignored\.\n?", re.MULTILINE)
 
 
@@ -87,15 +91,24 @@ class Runner:
             raise _NotStarted(Outcome.TIMED_OUT, "the host was closed")
         if time.monotonic() >= limit.until:
             raise _NotStarted(Outcome.TIMED_OUT, "its time was over before it was started")
-        try:
-            child = Child(start)
-        except (OSError, ValueError) as error:
-            raise _NotStarted(*_start_failure(error)) from None
+        child = self._child(start, min(limit.until, time.monotonic() + _SHORTAGE_S))
         with self._lock:
             self._children.add(child)
             if self._closed:
                 child.cancelled = True
         return child
+
+    @staticmethod
+    def _child(start: Start, until: float) -> Child:
+        """Start a child, again until a point in time where only this process's own limits are in the way."""
+        while True:
+            try:
+                return Child(start)
+            except (OSError, ValueError) as error:
+                short = isinstance(error, OSError) and error.errno in _SHORTAGES
+                if not short or time.monotonic() >= until:
+                    raise _NotStarted(*_start_failure(error)) from None
+            time.sleep(_SHORTAGE_STEP_S)
 
     def _complete(self, child: Child, limit: Limit, begun: float) -> Completed:
         try:
