@@ -56,7 +56,10 @@ OWNERS = {
     "/sys/module/": {"nics", "nic_devices"},
 }
 
-#: What is not planted in: the machine's own libraries, and copies of what is there once already.
+#: What is planted in: only what ``tests.parts.world`` has made its own.
+PLANTED = re.compile(r"/(etc|opt|sys|proc)/")
+
+#: What of it is not: the machine's own libraries, and copies of what is there once already.
 LEFT_ALONE = re.compile(
     r"/usr(/|$)|/lib|/\.|/dev|/opt$|/opt/(tools|basic)|/proc/(self|1)/(ns|environ)|/sys(/class)?$"
     r"|/sys/bus/pci/devices/0000:(?!1b)|.*/nodes/[02](/|$)|/etc/ld.so.conf.d/(?!world)|/sys/devices/(?!system/)"
@@ -198,7 +201,7 @@ def paths_of(accesses):
     found = {}
     for access in accesses:
         path = access.get("path")
-        if path and not access.get("errno") and not LEFT_ALONE.match(path):
+        if path and PLANTED.match(path) and not access.get("errno") and not LEFT_ALONE.match(path):
             listed = access["op"] == "scan" or access.get("kind") == "dir"
             found[path] = found.get(path, False) or listed
     return dict(sorted(found.items()))

@@ -16,6 +16,8 @@ import subprocess
 import sys
 
 LAYERED = ("/etc", "/opt", "/sys", "/usr")
+#: The file systems that this process has laid over them; nothing is planted or written elsewhere.
+OURS = set()
 HUGE = 5 << 30
 KFD = "/sys/class/kfd/kfd/topology/nodes"
 GPU = {
@@ -168,6 +170,7 @@ exec {folder}/.answering/{name} "$@"
 
 def break_tool(state, path):
     """Make a tool of /opt behave as ``TOOLS`` say."""
+    check_layered(path)
     if state == "no_execution":
         return os.chmod(path, 0o644)
     if state in STATES:
@@ -191,10 +194,23 @@ def plant(state, path):
     if path.startswith(("/proc/", "/dev/")):
         # The process that mounts is another.
         return cover(state, path.replace("/proc/self/", f"/proc/{os.getpid()}/"))
+    check_layered(path)
     if state not in KEPT:
         clear(path)
     STATES.get(state, link(state))(path)
     return None
+
+
+def check_layered(path):
+    """Refuse a path that lies on no layer of ours: what is planted there would be on the real machine."""
+    # What a state follows a link to counts as well.
+    for seen in (os.path.dirname(path), os.path.realpath(path)):
+        while not os.path.exists(seen):
+            seen = os.path.dirname(seen)
+        if not f"{os.path.realpath(seen)}/".startswith(tuple(f"{place}/" for place in LAYERED)):
+            sys.exit(f"{path} is not planted in: it lies on no layer of this world")
+        if os.stat(seen).st_dev not in OURS:
+            sys.exit(f"{path} is not planted in: it lies on another file system")
 
 
 def cover(state, path):
@@ -357,6 +373,7 @@ def set_up(scratch, opt, removed):
         os.makedirs(work)
         lower = opt if place == "/opt" else place
         mount("-t", "overlay", "none", "-o", f"lowerdir={lower},upperdir={upper},workdir={work}", place)
+        OURS.add(os.stat(place).st_dev)
     for pattern in removed:
         for path in glob.glob(pattern):
             shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
