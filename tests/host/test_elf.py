@@ -445,6 +445,19 @@ def test_symbols_with_endless_names():
     assert refusal(beyond, ".") == "an ELF file with a name outside of its string table"
 
 
+def test_symbols_that_share_one_long_name(monkeypatch):
+    """A small file may claim gigabytes of names: what is searched through has a limit of its own."""
+    name = "n" * 60_000
+    data = handmade(64, "<", tags=((4, name), (6, "")), soname=None)
+    end, count, place = len(data), 100, 64 + 2 * 56
+    data += struct.pack("<IIII", 1, count, 0, 0) + struct.pack("<IBBHQQ", 1, 0, 0, 5, 0, 0) * count
+    entries = struct.pack("<qQqQ", 4, 0x10000 + end, 6, 0x10000 + end + 16)
+    data = overwritten(overwritten(data, place, entries), 64 + 32, struct.pack("<Q", len(data)))
+    assert parsed(data, "n").symbols == (name,) * count
+    monkeypatch.setattr(elf, "STRINGS_LIMIT", count * len(name) - 1)
+    assert refusal(data, "n") == "an ELF file with longer names than are read"
+
+
 def test_symbols_without_a_table_or_a_hash_table():
     assert parsed(handmade(64, "<"), ".").symbols == ()
     data = content("none.so")
