@@ -11,10 +11,8 @@ import typing
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from aorta.model.fact import Fact
-from aorta.model.frozen import frozen
+from aorta.model.frozen import frozen, members_of
 
 SCALARS = (bool, int, float, str)
 
@@ -85,24 +83,23 @@ def _plain(declared: Any, *, fact: Fact | None, nullable: bool) -> Shape:
     if isinstance(declared, type) and issubclass(declared, enum.Enum):
         words = tuple(str(member.value) for member in declared)
         return Shape(kind="enum", cls=declared, values=words, fact=fact, nullable=nullable)
-    if isinstance(declared, type) and attrs.has(declared):
-        members = tuple((field.name, _field(declared, field)) for field in attrs.fields(declared))
+    if isinstance(declared, type) and (fields := members_of(declared)) is not None:
+        members = tuple((name, _field(declared, name, hint)) for name, hint, _ in fields)
         return Shape(kind="object", cls=declared, fields=members, fact=fact, nullable=nullable)
     raise TypeError(f"{declared!r} is not a type the document can hold")
 
 
-def _field(owner: type[Any], field: "attrs.Attribute[Any]") -> Shape:
+def _field(owner: type[Any], name: str, hint: Any) -> Shape:
     try:
-        hint: Any = field.type
         if isinstance(hint, str):
-            hint = typing.get_type_hints(owner, include_extras=True)[field.name]
+            hint = typing.get_type_hints(owner, include_extras=True)[name]
         return shape_of(hint)
     except FieldError:
         raise
     except RecursionError:
         raise FieldError(f"{owner.__name__} holds itself") from None
     except (TypeError, NameError) as error:
-        raise FieldError(f"{owner.__name__}.{field.name}: {error}") from None
+        raise FieldError(f"{owner.__name__}.{name}: {error}") from None
 
 
 def empty(shape: Shape) -> Any:

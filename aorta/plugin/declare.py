@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import pluggy
 
-from aorta.model.frozen import frozen
+from aorta.model.frozen import frozen, is_model, members_of
 from aorta.model.shape import Shape, fields_of, nothing, shape_of
 from aorta.model.vocabulary import Detail, Provenance, Scope
 
@@ -56,7 +56,7 @@ class CollectorSpec:
     @property
     def makes(self) -> type[Any] | None:
         """Return the class that others may need, None for a scalar, a list or a nullable section."""
-        return self.model if isinstance(self.model, type) and attrs.has(self.model) else None
+        return self.model if is_model(self.model) else None
 
     @property
     def summary(self) -> str:
@@ -196,10 +196,10 @@ def faults(spec: Spec) -> Iterator[str]:
         yield f"has the deadline {spec.timeout_s!r:.40}, which is {limit}"
     if isinstance(spec, CollectorSpec):
         yield from _section_faults(spec)
-    elif not (isinstance(spec.model, type) and attrs.has(spec.model)):
+    elif not (is_model(spec.model)):
         yield f"makes {spec.model!r}, which is no attrs class"
     for needed in spec.needs:
-        if not (isinstance(needed, type) and attrs.has(needed)):
+        if not (is_model(needed)):
             yield f"needs {needed!r}, which is no attrs class"
 
 
@@ -254,7 +254,8 @@ def _section_faults(spec: CollectorSpec) -> Iterator[str]:
 def _default_faults(shape: Shape, path: str) -> Iterator[str]:
     """Yield the fields whose default would say something that nobody saw."""
     if shape.kind == "object" and shape.cls is not None:
-        missing = [field.name for field in attrs.fields(shape.cls) if field.default is attrs.NOTHING]
+        fields = members_of(shape.cls) or []
+        missing = [name for name, _, default in fields if default is attrs.NOTHING]
         yield from (f"has the field {path}{name} without a default" for name in missing)
         if not missing:
             yield from _claims(shape, path)
