@@ -1,5 +1,6 @@
 """``Context``: what a collector works with. Failures of the machine become reasons, never exceptions."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -61,6 +62,7 @@ class Shared:
     commands: CommandPool
     digests: Digests
     listings: dict[tuple[str, bool], Answer[list[Entry]]] = attrs.field(factory=dict)
+    turns: dict[str, threading.Lock] = attrs.field(factory=dict)
 
 
 class Context:
@@ -184,12 +186,19 @@ class Context:
         A directory is listed once a capture, so that all sections see the same.
         """
         host, known = self._shared.host, self._shared.listings
-        details = details or (path, True) in known
-        if (path, details) not in known:
-            known[path, details] = asked(
-                path, lambda: host.scan(path, timeout=self.remaining(), details=details)
-            )
-        return known[path, details]
+        turn, limit = self._shared.turns.setdefault(path, threading.Lock()), self.remaining()
+        if not turn.acquire(timeout=limit):
+            detail = f"{path}: not listed within {limit:.3g} s"
+            return Answer(kind=ReasonKind.TIMED_OUT, subject=path, detail=detail)
+        try:
+            details = details or (path, True) in known
+            if (path, details) not in known:
+                known[path, details] = asked(
+                    path, lambda: host.scan(path, timeout=self.remaining(), details=details)
+                )
+            return known[path, details]
+        finally:
+            turn.release()
 
     def digest(self, path: str) -> Answer[str]:
         """Return ``sha256:`` and the hexadecimal digest of a file, read once a capture."""

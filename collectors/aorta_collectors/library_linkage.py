@@ -202,7 +202,7 @@ def _torch_census(ctx: Context, torch: Answer[tuple[str, ...]]) -> Counted:
         return Counted(census=Census(), trouble=torch)
     place = torch.value[0]
     listed = ctx.scan(place)
-    if listed.value is not None and not by_version((entry.name for entry in listed.value), TORCH_LIBRARY):
+    if listed.value is not None and not by_version(listed.value, TORCH_LIBRARY):
         detail = f"{place}: no {TORCH_LIBRARY}, so this torch was not built for ROCm"
         return Counted(census=Census(), trouble=Answer(kind=ReasonKind.ABSENT, subject=place, detail=detail))
     return take_census(ctx, (place,), Selection.ALL)

@@ -5,6 +5,8 @@ import hashlib
 
 import pytest
 
+from aorta.collect import Entry
+from aorta.model.frozen import evolve
 from aorta.testing import FakeHost, collect
 from aorta_collectors.rccl import decode
 from aorta_collectors.tree.libraries import by_version
@@ -131,7 +133,9 @@ def test_sonames_are_numbers():
         "x",
         "librccl.so.2-rc",
     ]
-    assert by_version(names, "librccl.so") == [
+    listing = [Entry(name=name, kind="file") for name in sorted([*names, "librccl.s", "librccl.so.d"])]
+    listing = [evolve(entry, kind="dir") if entry.name.endswith(".d") else entry for entry in listing]
+    assert by_version(listing, "librccl.so") == [
         "librccl.so",
         "librccl.so.1.10",
         "librccl.so.1.9",

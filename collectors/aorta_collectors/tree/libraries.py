@@ -1,11 +1,13 @@
 """Shared libraries on disk: which file a name means, and where the loader looks."""
 
+import bisect
+import itertools
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from aorta.collect import Answer, Context
+from aorta.collect import Answer, Context, Entry
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.observations import machine
@@ -16,12 +18,17 @@ _SCRIPT = re.compile(rb"(?:INPUT|GROUP|OUTPUT_FORMAT)[ \t]*\(")
 DEFAULT_DIRS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 
 
-def by_version(names: Iterable[str], name: str) -> list[str]:
-    """Return the files that may stand for a library, best first.
+def by_version(entries: Sequence[Entry], name: str) -> list[str]:
+    """Return the files of a listing (sorted by name) that may stand for a library, best first.
 
     The bare name (``librccl.so``), then versioned ones by number (5.10 before 5.9), then odd ones.
     """
-    related = [each for each in names if each == name or each.startswith(name + ".")]
+    # A library directory of a distribution has thousands of names, and is asked for dozens of them.
+    first = bisect.bisect_left(entries, name, key=lambda entry: entry.name)
+    rest = itertools.islice(entries, first, None)
+    near = itertools.takewhile(lambda entry: entry.name.startswith(name), rest)
+    files = (entry.name for entry in near if entry.kind != "dir")
+    related = [each for each in files if each == name or each[len(name)] == "."]
     return sorted(related, key=lambda each: _rank(each.removeprefix(name)), reverse=True)
 
 
@@ -45,7 +52,7 @@ def pick(ctx: Context, directories: Iterable[str], name: str) -> Answer[str]:
             if listed.absent:
                 continue
             return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
-        for found in by_version((entry.name for entry in listed.value if entry.kind != "dir"), name):
+        for found in by_version(listed.value, name):
             real = _library(ctx, posixpath.join(directory, found))
             if not real.absent:
                 return real
