@@ -162,6 +162,7 @@ TOOLS = {
 SHOWN = re.compile(
     r"/etc/ld.so.conf|/opt/site|/opt/rocm/(lib|share/miopen|\.info|share/therock)|/proc/(1|self|version)"
     r"|/sys/bus/pci/devices/[^/]*/current_compute_partition|/sys/class/infiniband/.*/gid"
+    r"|/sys/devices/system/node/.*/cpulist|/sys/class/kfd/.*/gpu_id"
     r"|/opt/tools/(dkms|rpm|dpkg-query|rocminfo)"
 )
 

@@ -225,6 +225,8 @@ def _tool_problems(row, document):
         yield f"{tool} ended {ends}"
 
 
+# All rows run in its set-up; the limit holds on a machine with much else to do.
+@pytest.mark.timeout(3600 if EVERY else 400)
 def test_every_row_costs_its_own_sections_alone(matrix, outcomes, whole):
     found = {}
     for row in matrix:

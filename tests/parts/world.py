@@ -205,7 +205,8 @@ def check_layered(path):
     """Refuse a path that lies on no layer of ours: what is planted there would be on the real machine."""
     # What a state follows a link to counts as well.
     for seen in (os.path.dirname(path), os.path.realpath(path)):
-        while not os.path.exists(seen):
+        # A file below a layer keeps the number of its own file system, a directory has the layer's.
+        while not os.path.isdir(seen):
             seen = os.path.dirname(seen)
         if not f"{os.path.realpath(seen)}/".startswith(tuple(f"{place}/" for place in LAYERED)):
             sys.exit(f"{path} is not planted in: it lies on no layer of this world")
