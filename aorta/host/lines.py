@@ -172,6 +172,8 @@ def _completed(line: Line) -> Completed:
     if code is None and "outcome" not in line:
         raise ValueError("neither exit nor outcome is given")
     elapsed = line.get("elapsed_s", 0)
+    if isinstance(elapsed, int) and abs(elapsed) > 1 << 53:
+        raise ValueError("elapsed_s is beyond all measure")
     return Completed(
         outcome=Outcome(word),
         exit_code=code,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from aorta.host.local_types import LOCAL_TYPES
 from aorta.model.frozen import frozen
 
+_NUMBER = re.compile(r"[0-9]{1,20}")
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 _FIXED_FIELDS = 6
 _TAIL_FIELDS = 3
@@ -37,7 +38,7 @@ def _parse_line(line: str) -> Mount | None:
     fields, ending = head.split(" "), tail.split(" ")
     if not separator or len(fields) < _FIXED_FIELDS or len(ending) < _TAIL_FIELDS:
         return None
-    if not (fields[0].isdecimal() and fields[1].isdecimal()):
+    if not (_NUMBER.fullmatch(fields[0]) and _NUMBER.fullmatch(fields[1])):
         return None
     return Mount(
         mount_id=int(fields[0]),

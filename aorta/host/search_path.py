@@ -56,11 +56,18 @@ def _slow_points() -> frozenset[str]:
     """Return the mount points of kinds that may hang, also those that another mount covers."""
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read(MOUNTINFO_LIMIT).split("\n")
+            text = file.read(MOUNTINFO_LIMIT)
     except OSError:
         return frozenset()
-    kinds = ((line.partition(" - ")[2].split(" ")[0], line.split(" ")) for line in lines if " - " in line)
-    return frozenset(_unescaped(fields[4]) for kind, fields in kinds if kind not in LOCAL_TYPES) - {"/"}
+    return parse_slow_points(text)
+
+
+def parse_slow_points(text: str) -> frozenset[str]:
+    """Return the mount points, without the root, in a text of mountinfo whose kind may hang."""
+    pairs = (line.partition(" - ") for line in text.split("\n"))
+    mounts = ((head.split(" "), tail.split(" ")[0]) for head, mark, tail in pairs if mark)
+    points = {_unescaped(fields[4]) for fields, kind in mounts if len(fields) > 4 and kind not in LOCAL_TYPES}
+    return frozenset(points) - {"/"}
 
 
 def _unescaped(text: str) -> str:

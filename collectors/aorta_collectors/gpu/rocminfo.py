@@ -16,7 +16,7 @@ _AGENT = re.compile(r"Agent [0-9]{1,5}\s*")
 _NUMBER = re.compile(r"([0-9]{1,12})(?:\(0x[0-9a-f]+\))?")
 _ATTRIBUTE_INDENT = 2
 _ISA_INDENT = 6
-_REFUSED = re.compile(r"Unable to open /dev/kfd[^:]*:\s*(.{1,80})")
+_REFUSED = re.compile(r"Unable to open /dev/kfd[^:\n]{0,80}:\s*(.{1,80})")
 _ISA = re.compile(r"amdgcn-amd-amdhsa--(\S{1,80})")
 
 #: How the C library words the errors that opening /dev/kfd ends with.
@@ -91,7 +91,7 @@ def _agent(attributes: dict[str, str], isas: list[str]) -> Agent | None:
     own = [target for target in targets if target is not None and not target.generic]
     return Agent(
         name=base.base,
-        node=_number(attributes.get("Internal Node ID")) or _number(attributes.get("Node")),
+        node=_number(attributes.get("Internal Node ID", attributes.get("Node"))),
         bdfid=_number(attributes.get("BDFID")),
         chip_id=_number(attributes.get("Chip ID")),
         uuid=attributes.get("Uuid") or None,

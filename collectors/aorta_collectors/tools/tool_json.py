@@ -6,6 +6,9 @@ from typing import Any
 
 _START = re.compile(r"^[ \t]*(?=[\[{])", re.MULTILINE)
 _ATTEMPTS = 200
+#: What a text may break off in the middle of; an escape has six characters at most.
+_TOKENS = ("true", "false", "null", "-0", "-Infinity", "NaN")
+_ESCAPE = 6
 
 
 def decode(text: str) -> tuple[list[Any], str]:
@@ -24,7 +27,7 @@ def decode(text: str) -> tuple[list[Any], str]:
         try:
             value, end = decoder.raw_decode(text, start.end())
         except json.JSONDecodeError as error:
-            if error.pos >= len(text.rstrip()):
+            if _is_cut(text, error):
                 raise ValueError(
                     f"JSON that ends in the middle: {first_line(text[start.end() :])}"
                 ) from error
@@ -38,6 +41,18 @@ def decode(text: str) -> tuple[list[Any], str]:
     if not found:
         raise ValueError(f"no JSON: {first_line(text) or 'nothing was printed'}")
     return found, before
+
+
+def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
+    """Tell whether a document ends where the text does: after a whole token, or in the middle of one."""
+    rest = text[error.pos :].rstrip()
+    if "escape" in error.msg:
+        return len(rest) <= _ESCAPE
+    return (
+        error.msg.startswith("Unterminated string")
+        or re.fullmatch(r"\.|[eE][+-]?", rest) is not None
+        or any(word.startswith(rest) for word in _TOKENS)
+    )
 
 
 def first_line(text: str) -> str:

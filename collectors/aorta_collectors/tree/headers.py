@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from aorta.collect import Answer, Context, parsed
 from aorta.model.vocabulary import ReasonKind
 
-_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|/\*(?:.*?\*/|.*\Z)|//[^\n]*', re.DOTALL)
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"?|/\*(?:.*?\*/|.*\Z)|//[^\n]*', re.DOTALL)
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif|define|undef)\b(.*)")
 _DEFINE = re.compile(r"[ \t]+([A-Za-z_]\w{0,100})(?:[ \t]+(.*))?")
 _NUMBER = re.compile(r"\(?\s*(\d{1,9})[uUlL]{0,3}\s*\)?")

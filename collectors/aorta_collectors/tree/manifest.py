@@ -45,7 +45,8 @@ class Manifest:
 def parse_manifest(text: str) -> Manifest:
     """Parse a manifest. Raises ValueError where it is no JSON object."""
     try:
-        data = json.loads(text.removeprefix("\ufeff"), parse_constant=_constant)
+        # A number is kept as it is written: 7.10 is another version than 7.1.
+        data = json.loads(text.removeprefix("\ufeff"), parse_constant=_constant, parse_float=str)
     except RecursionError:
         raise ValueError("nested beyond measure") from None
     if not isinstance(data, dict):
