@@ -433,7 +433,9 @@ def test_few_interfaces_are_asked_all_with_extended():
     ("answer", "kind"),
     [
         (None, "no_tool"),
-        ({"exit": 71, "stderr": "Operation not supported"}, "failed"),
+        ({"exit": 71, "stderr": "Cannot get driver information: Operation not supported"}, "unsupported"),
+        ({"exit": 71, "stderr": "Cannot get driver information: No such device"}, "unsupported"),
+        ({"exit": 1, "stderr": "Segmentation fault"}, "failed"),
         ("noise\n", "unparsed"),
     ],
 )

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from aorta.collect import Answer, CommandAnswer, Masked, parsed
 from aorta.model.frozen import evolve
+from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.nic.ids import card_by_driver, card_of
 from aorta_collectors.nic.model import NicDevice
 from aorta_collectors.nic.names import public
@@ -14,6 +15,9 @@ FEW, MANY = 4, 64
 
 #: Drivers whose firmware has a package version, which only ethtool tells.
 PACKAGED = frozenset({"bnxt_en"})
+
+#: What ethtool says of an interface that is not in this network namespace, or whose driver tells nothing.
+NOT_OFFERED = ("No such device", "Operation not supported")
 
 
 def targets(devices: Sequence[NicDevice], *, full: bool) -> tuple[str, ...]:
@@ -49,7 +53,14 @@ def argv(interface: str) -> tuple[str | Masked, ...]:
 
 
 def read(answer: CommandAnswer) -> Answer[Ethtool]:
-    """Read ethtool's answer."""
+    """Read ethtool's answer.
+
+    sysfs may show interfaces of another network namespace, and a driver may have nothing to tell: both
+    are what this machine offers, not a failure of it.
+    """
+    stderr = answer.value.stderr if answer.value is not None else ""
+    if not answer.ok and any(words in stderr for words in NOT_OFFERED):
+        return Answer(kind=ReasonKind.UNSUPPORTED, subject=answer.subject, detail=answer.detail)
     return parsed(answer, lambda done: parse_ethtool(done.stdout))
 
 
