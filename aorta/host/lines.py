@@ -220,7 +220,11 @@ def _module(line: Line) -> Module | None:
 
 
 def _elf(line: Line) -> Elf:
-    return untold(field(line, "value", dict))
+    value = field(line, "value", dict)
+    for name in ("needed", "symbols"):
+        if name in value:
+            texts(value, name)
+    return untold(value)
 
 
 def _filesystem(line: Line) -> FileSystem:

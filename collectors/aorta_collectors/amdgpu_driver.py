@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from aorta.collect import Answer, CommandAnswer, Context
+from aorta.collect import Answer, CommandAnswer, Context, parsed
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
@@ -331,7 +331,7 @@ def _note_file(ctx: Context, file: Answer[ModuleFile], loaded: Loaded, release: 
 
 
 def _dkms(ctx: Context, answer: CommandAnswer, release: str | None) -> tuple[DkmsBuild, ...] | None:
-    done = ctx.take(answer, "dkms")
+    done = ctx.take(parsed(answer, driver_packages.checked_dkms), "dkms")
     if done is None:
         return None
     return tuple(

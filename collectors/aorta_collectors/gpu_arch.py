@@ -113,6 +113,8 @@ def collect(ctx: Context) -> GpuArch:
     masks = {name: value for name in MASKS if (value := ctx.env(name)) is not None}
     _note_topology(ctx, topology)
     silicon = tuple(node.gfx_target for node in topology.gpus if node.gfx_target)
+    # With a node that could not be read, the tools may know more than KFD tells.
+    known = () if topology.broken else silicon
     runtime = None if agents is None else tuple(agent.name for agent in agents)
     return evolve(
         _counts(ctx, topology, listed, runtime, device),
@@ -120,11 +122,9 @@ def collect(ctx: Context) -> GpuArch:
         physical_count=None if topology.broken else len({node.device for node in topology.gpus}) or None,
         denied_nodes=None if topology.present is None else len(topology.denied),
         enumerator_targets=listed,
-        enumerator_agrees=_same(silicon, listed),
+        enumerator_agrees=_same(known, listed),
         runtime_targets=runtime,
-        runtime_agrees=_among(silicon, runtime)
-        if "ROCR_VISIBLE_DEVICES" in masks
-        else _same(silicon, runtime),
+        runtime_agrees=_among(known, runtime) if "ROCR_VISIBLE_DEVICES" in masks else _same(known, runtime),
         isa_targets=_isa_targets(ctx, agents, named, gpus=bool(topology.gpus)),
         overrides=_overrides(ctx),
         visibility_masks=masks,
@@ -244,6 +244,11 @@ def _runtime(ctx: Context, answer: CommandAnswer, topology: KfdTopology) -> tupl
     mask = ctx.env("ROCR_VISIBLE_DEVICES")
     if agents:
         return agents
+    noise = first_line(plain(answer.stdout))
+    if noise and not rocminfo.lists_any(answer.stdout):
+        text = f"no list of agents but {noise!r}"
+        ctx.note(ReasonKind.UNPARSED, "runtime_targets", text, subject=rocminfo.COMMAND[0])
+        return None
     kind, text = rocminfo.explain(answer)
     if answer.kind is None and mask is not None and topology.gpus:
         text = (

@@ -103,6 +103,7 @@ class Row:
     words: Callable[[Any], Iterable[Any]] | None = leaves
     raises: tuple[type[Exception], ...] = (ValueError,)
     none: Callable[[Any], bool] = nothing
+    #: Whether it may be given a megabyte: arguments, names of files and variables are short.
     long: bool = True
 
     def __str__(self) -> str:

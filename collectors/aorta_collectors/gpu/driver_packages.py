@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from aorta.collect import CommandAnswer
+from aorta.collect import CommandAnswer, Completed
 from aorta.model.frozen import frozen
 
 FAMILIES = ("amdgpu-dkms", "amdgpu-kmod")
@@ -123,6 +123,14 @@ class DkmsRow:
     def warning(self) -> str | None:
         """Return dkms's warning, e.g. that built and installed module differ."""
         return next((note for note in self.notes if note.upper().startswith("WARNING")), None)
+
+
+def checked_dkms(done: Completed) -> Completed:
+    """Return an answer of ``dkms status`` that is blank or has a row. Raises ValueError for any other."""
+    lines = [line.strip() for line in done.stdout.splitlines() if line.strip()]
+    if lines and not any(_DKMS_NEW.fullmatch(line) or _DKMS_OLD.fullmatch(line) for line in lines):
+        raise ValueError(f"no row of dkms but {lines[0][:100]!a}")
+    return done
 
 
 def parse_dkms(text: str, module: str = "amdgpu") -> list[DkmsRow]:

@@ -61,6 +61,11 @@ def parse_agents(text: str) -> tuple[Agent, ...]:
     return tuple(agent for agent in agents if agent is not None)
 
 
+def lists_any(text: str) -> bool:
+    """Tell whether it is a list of agents at all; the processors are always on it."""
+    return any(_AGENT.fullmatch(line) for line in plain(text).splitlines())
+
+
 def _blocks(text: str) -> Iterator[tuple[dict[str, str], list[str]]]:
     """Yield each agent's own attributes (two blanks deep) and the names of its ISAs (six deep)."""
     attributes: dict[str, str] | None = None
