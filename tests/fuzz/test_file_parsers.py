@@ -14,10 +14,13 @@ from aorta_collectors import host_files as files
 from aorta_collectors.container.cgroup_paths import container_of, in_a_machines_unit, parse_cgroup
 from aorta_collectors.container.root_mount import judge_root, laid_files, private_tmp
 from aorta_collectors.gpu import sysfs
+from aorta_collectors.gpu.evidence import _hex
 from aorta_collectors.gpu.kernel_module import _parameter, module_version, srcversion
 from aorta_collectors.gpu.numbers import parse_hex
 from aorta_collectors.hip import parse_header, parse_version_file
-from aorta_collectors.providers.kfd_topology import parse_properties
+from aorta_collectors.providers.kfd_topology import _properties, parse_properties
+from aorta_collectors.providers.nic_inventory import _network
+from aorta_collectors.rocm import _of_header
 from aorta_collectors.tree.headers import parse_defines
 from aorta_collectors.tree.manifest import parse_manifest
 from aorta_collectors.tree.versions import (
@@ -45,6 +48,7 @@ HEADER = (
     '#define HIP_VERSION_MINOR 2 // two\n#  define HIP_VERSION_PATCH (41133u)\n#define NAME "a \\" /* b"\n'
     "#if 0\n#define HIP_VERSION_MINOR 3\n#endif\n#define HIP_VERSION_GITHASH dd7f95766\n#endif\n"
 )
+ROCM_HEADER = "#define ROCM_VERSION_MAJOR 7\n#define ROCM_VERSION_MINOR 2\n#define ROCM_VERSION_PATCH 0\n"
 VERSION_FILE = "# Auto-generated\nHIP_VERSION_MAJOR=6\nHIP_VERSION_MINOR=2\nHIP_VERSION_PATCH=41133\nHIP_VERSION_GITHASH=dd7f95766\n"
 VERSION_PY = (
     "from typing import Optional\n__version__ = '2.8.0+rocm7.0.1.git54d0a7ad'\ndebug = False\n"
@@ -158,6 +162,10 @@ ROWS = [
     Row("srcversion", srcversion, ("A0B1C2D3E4F5061728394A5\n",), ONE),
     Row("parameter", _parameter, ("-1\n", "(null)\n", "0\n"), ONE),
     Row("KFD properties", parse_properties, (KFD,), LINES + " twice", r"(?m)^simd_count 1216$"),
+    Row("KFD node", _properties, (KFD,), LINES + " twice"),
+    Row("PCI class", _hex, ("0x120000\n",), ONE),
+    Row("PCI network class", _network, ("0x020000\n",), ONE, r"\A0x020000\s*\Z", None),
+    Row("ROCm's header", lambda text: _of_header(parse_defines(text)), (ROCM_HEADER,), LINES, words=None),
     Row(
         "version file",
         parse_version_file,
