@@ -247,7 +247,7 @@ class Digests:
 
     def _recalled(self, kind: str, path: str, found: Stat | Entry) -> Any:
         """Return what this process remembers of a file, or one before it where that counts, or None."""
-        if self._memory is None:
+        if self._memory is None or not self._trusts(path, found):
             return None
         if not self._opened:
             self._open()
@@ -262,11 +262,15 @@ class Digests:
 
     def _remember(self, kind: str, path: str, found: Stat | Entry | None, value: object) -> None:
         """Remember a value if the file is still what it was before it was read."""
-        if self._memory is None or found is None or not settled(found):
+        if self._memory is None or found is None or not (settled(found) and self._trusts(path, found)):
             return
         now = asked(path, lambda: self._host.stat(path, timeout=1.0)).value
         if now is not None and key_of(now) == key_of(found):
             self._memory.put(kind, key_of(found), value, durable=self._durable(path, found))
+
+    def _trusts(self, path: str, found: Stat | Entry) -> bool:
+        """Tell whether a file's number and times say which file it is: not where others made them up."""
+        return found.ctime_ns > 0 and not self.filesystem(path, found).may_hang
 
     def filesystem(self, path: str, found: Stat | Entry | None) -> FileSystem:
         """Return what holds a file; asked once for all files of a directory on one device."""

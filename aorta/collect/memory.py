@@ -3,8 +3,9 @@
 A file is known by device, inode, size, and both of its times in nanoseconds. The time of its last
 change (ctime) cannot be set back by ``touch`` or ``cp -p``, so other content is another file. A file
 that was changed within the last two seconds is not remembered: a second change could bear the same
-time. On disk there is one file a boot, since device numbers are given anew at each, and only for file
-systems of this machine whose inodes say what they mean.
+time. What a network or a program in user space says of its files is not relied on. On disk there is
+one file a boot, since device numbers are given anew at each, and only for file systems of this machine
+whose inodes say what they mean.
 """
 
 import contextlib
@@ -132,7 +133,10 @@ def _is_ours(found: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
 
 
 def _make_private(path: str) -> None:
-    os.makedirs(path, mode=0o700, exist_ok=True)
+    # Where the directory above is not there, a variable names something else than it should.
+    if os.path.isdir(os.path.dirname(path)):
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, mode=0o700)
     found = os.lstat(path)
     if not _is_ours(found, modes.S_ISDIR):
         raise PermissionError(f"{path} may be written by others")

@@ -84,7 +84,7 @@ def _set_members(self: Any, **values: Any) -> None:
         raise TypeError(f"{type(self).__name__}.__init__() misses {', '.join(missing)}")
 
 
-def _refuse(self: Any, name: str, *_value: Any) -> NoReturn:
+def _refuse(_self: Any, _name: str, *_value: Any) -> NoReturn:
     raise attrs.exceptions.FrozenInstanceError
 
 

@@ -165,7 +165,6 @@ def _library(ctx: Context, name: str, scope: LibraryScope, found: Answer[str]) -
             name=name,
             scope=scope,
             path=found.value,
-            dt_tags=(),
             effective_tag=Tag.UNKNOWN,
             reason=told.detail,
         )

@@ -42,8 +42,10 @@ def test_as_2_0(cli, version):
     why = cli("env", "show", "new.json", "--field", "gpus")
     assert (why.out, why.err) == (
         "null\n",
-        "aorta: null: not_recorded: recorded since schema 2.0; the document is of "
-        f"{old(version)['schema_version']}\n",
+        (
+            "aorta: null: not_recorded: recorded since schema 2.0; the document is of "
+            f"{old(version)['schema_version']}\n"
+        ),
     )
 
 

@@ -388,6 +388,19 @@ def test_a_listing_in_part_is_no_digest_of_all(tree, monkeypatch):
     assert found.combined().subject == str(tree / "gfx942")
 
 
+def test_nothing_is_remembered_of_a_file_system_that_a_program_serves(tree):
+    """Its numbers are given anew at each mount, and its times are what the program says: here 0."""
+    memory = Memory()
+    shutil.copy(sys.executable, tree / "a.dat")
+    for _ in range(2):
+        with hanging_mount("fuse_copy.py", str(tree)) as point:
+            ctx, _, host = context(memory)
+            assert ctx.digest(f"{point}/b.co").value == sha256(b"b" * 300_000)
+            assert ctx.elf(f"{point}/a.dat").ok
+            assert (host.hashed, host.parsed) == ([f"{point}/b.co"], [f"{point}/a.dat"])
+            host.close()
+
+
 def test_links_and_what_they_lead_to(tree):
     (tree / "gfx942" / "c.hsaco").unlink()
     (tree / "l.dat").symlink_to("a.dat")

@@ -163,7 +163,7 @@ def test_a_damaged_sample_is_unknown_and_never_none():
         rccl = of(result, "librccl.so")
         assert (rccl["path"], rccl["dt_tags"], rccl["effective_tag"]) == (
             f"{LIB}/librccl.so.1.0.70200",
-            [],
+            None,
             "unknown",
         )
         assert words in rccl["reason"]

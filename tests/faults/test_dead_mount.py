@@ -24,12 +24,17 @@ DEADLINE_S = 5
 LOOSE_S = 3
 
 #: Where a section may look into the dead place itself.
-UNDER_THE_ROOT = {"rocm", "rccl", "therock"}
+#: Libraries of which other copies are looked for.
+LIBRARIES = {"rccl", "hipblaslt", "rocblas", "miopen"}
+UNDER_THE_ROOT = {
+    *("rocm", "therock", "composable_kernel", "tensile", "tensile_catalog", "miopen_catalog"),
+    *("rocfft_catalog", "library_linkage", *LIBRARIES),
+}
 
 CASES = {
     "rocm_path": (UNDER_THE_ROOT, lambda dead, **_: {"ROCM_PATH": f"{dead}/rocm"}),
     "rocm_link": (UNDER_THE_ROOT, lambda link, **_: {"ROCM_PATH": link}),
-    "ld_library_path": ({"rccl"}, lambda dead, **_: {LATE_LIBRARIES: f"{dead}/lib:/usr/lib"}),
+    "ld_library_path": (LIBRARIES, lambda dead, **_: {LATE_LIBRARIES: f"{dead}/lib:/usr/lib"}),
     "path": ({"rocm"}, lambda dead, path, **_: {"PATH": f"{dead}/bin:{path}"}),
     "all_three": (
         UNDER_THE_ROOT,
@@ -40,7 +45,7 @@ CASES = {
         },
     ),
     "directories": (
-        set(),
+        {"miopen_catalog"},
         lambda dead, **_: {
             "HOME": f"{dead}/home",
             "TMPDIR": f"{dead}/tmp",

@@ -33,8 +33,8 @@ GARBAGE = (
     "\x1b[31m%\x1b[0m\r\n",
     "\u2028%",
 )
-#: Where an empty list says nothing by itself: effective_tag is "unknown" there; a command line is any text.
-ELSEWHERE = re.compile(r"library_linkage\.libraries\[\d+\]\.dt_tags|host\.iommu\.parameters")
+#: A command line is any text: one of garbage has no parameters.
+ELSEWHERE = re.compile(r"host\.iommu\.parameters")
 #: Words that tell of nothing; null and "unknown" tell nothing.
 NOTHING = (False, 0, "", "none", "absent", "baremetal")
 

@@ -103,7 +103,7 @@ def test_a_python_that_is_too_old(tmp_path):
 
 
 def test_the_single_file_is_made_from_an_installation_that_can_serve_every_python(tmp_path):
-    command = ["make", "-n", "standalone", f"VENV={tmp_path}/none"]
+    command = ["make", "-n", "--no-print-directory", "standalone", f"VENV={tmp_path}/none"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     install, old, write = done.stdout.splitlines()[-3:]
     assert install.startswith("touch ")

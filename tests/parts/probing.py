@@ -66,7 +66,8 @@ def environment(folder, path, *, covered=True, **more):
     (late / "sitecustomize.py").write_text(LATE)
     return {
         "PATH": path,
-        "HOME": str(folder),
+        # The same for all probes that are compared: sections name what lies there.
+        "HOME": str(Path(folder).parent),
         "LANG": "C.UTF-8",
         "PYTHONPATH": f"{late}:{ROOT}:{ROOT}/collectors",
         "TEST_MARKER": str(folder),
