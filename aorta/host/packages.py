@@ -20,8 +20,8 @@ _MODULE_SUFFIXES = (*EXTENSION_SUFFIXES, ".py", ".pyc")
 class Files(Protocol):
     """What of a host finds packages."""
 
-    def read_text(self, path: str, limit: int = ...) -> str:
-        """Return the first bytes of a file as text."""
+    def read_bytes(self, path: str, limit: int = ...) -> bytes:
+        """Return the first bytes of a file."""
 
     def scan(self, path: str, *, details: bool) -> list[Entry]:
         """Return the members of a directory."""
@@ -130,9 +130,10 @@ def _read_distribution(files: Files, path: str) -> Distribution:
 
 
 def _text(files: Files, path: str) -> str | None:
+    """Return the start of a file. Old descriptions are not always UTF-8; what is told here always is."""
     try:
-        return files.read_text(path, _HEADER_BYTES)
-    except (OSError, UnicodeDecodeError):
+        return files.read_bytes(path, _HEADER_BYTES).decode("utf-8", "replace")
+    except OSError:
         return None
 
 

@@ -65,6 +65,13 @@ def test_others_of_the_same_name(host, site, tmp_path_factory):
     assert (found.version, found.path, found.others) == ("1", first, (second, third))
 
 
+def test_a_description_that_is_not_utf8(host, site):
+    home = site / "latin-1.dist-info"
+    home.mkdir()
+    (home / "METADATA").write_bytes(b"Name: latin\nVersion: 1.5\nAuthor: Ren\xe9\n\nd\xe9j\xe0 vu\n")
+    assert (host.distribution("latin").name, host.distribution("latin").version) == ("latin", "1.5")
+
+
 def test_egg_info(host, site):
     home = site / "old.egg-info"
     home.mkdir()
@@ -96,8 +103,8 @@ class Apart:
     """A host on which the import system must not be asked."""
 
     def __init__(self, host):
-        self.read_text, self.scan, self.stat, self.slow_mount = (
-            host.read_text,
+        self.read_bytes, self.scan, self.stat, self.slow_mount = (
+            host.read_bytes,
             host.scan,
             host.stat,
             host.slow_mount,
