@@ -256,16 +256,14 @@ def _gid_types(ctx: Context, place: str, gaps: Gaps) -> dict[int, str] | None:
     known = {entry.name for entry in listing.value}
     types: dict[int, str] = {}
     for index in range(GID_LIMIT):
-        answer = parsed(ctx.text(f"{place}/{index}"), word) if str(index) in known else None
-        if answer is not None and answer.value is not None:
-            types[index] = answer.value
-        elif answer is not None and answer.kind not in (
-            ReasonKind.FAILED,
-            ReasonKind.ABSENT,
-            ReasonKind.UNPARSED,
-        ):
+        text = ctx.text(f"{place}/{index}") if str(index) in known else None
+        if text is None or text.kind in (ReasonKind.FAILED, ReasonKind.ABSENT) or text.value in ("", "\n"):
+            continue
+        answer = parsed(text, word)
+        if answer.value is None:
             gaps.note("ports.gid_types", answer)
             return None
+        types[index] = answer.value
     return types
 
 
