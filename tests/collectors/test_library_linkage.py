@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from aorta.testing import FakeHost, Module, assert_contract, collect
+from aorta.testing import FakeHost, Module, collect
 from aorta_collectors.library_linkage import SAMPLE
 from aorta_collectors.tree import rpath
 from aorta_collectors.tree.rpath import is_library, is_rocm_library
@@ -413,7 +413,3 @@ def test_when_the_time_is_over_what_was_seen_is_told():
     assert (result.value["status"], result.value["rocm_rpath"]) == ("ok", None)
     assert (counts(result), result.value["census"]["truncated"]) == ([2, 0, 0, 1, 1], True)
     assert result.kinds("rocm_rpath") == ["timed_out"]
-
-
-def test_contract():
-    assert_contract("library_linkage")

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from aorta.testing import FakeHost, Outcome, assert_contract, collect
+from aorta.testing import FakeHost, Outcome, collect
 from aorta_collectors.nic.userspace import ACCESS
 from tests.parts.nic_hosts import (
     AINIC,
@@ -41,10 +41,6 @@ def full():
 def healthy(nics, names=("mlx5_0",), **host):
     commands = {"ibv_devices": ibv_devices(*names), **host.pop("commands", {})}
     return nics.host(commands, {"/sys/module/mlx5_core/version": "24.10-2.1.8\n"}, observed=ROOT, **host)
-
-
-def test_contract():
-    assert_contract("nic_devices")
 
 
 def test_a_healthy_card():

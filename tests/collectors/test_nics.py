@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from aorta.testing import FakeHost, Outcome, assert_contract, collect
+from aorta.testing import FakeHost, Outcome, collect
 from tests.parts.nic_hosts import AINIC, CX6, CX7, TG3, THOR2, Nics, ethtool
 
 ONE, TWO = "0000:1a:00.0", "0000:3c:00.0"
@@ -40,10 +40,6 @@ def present(result):
 def ainic(commands=None, **host):
     made = Nics().function(ONE, AINIC).net("benic1p1", ONE).rdma("rdma0", ONE, firmware="1.117.5-a-56")
     return made.host(commands, {"/sys/module/ionic/version": "25.08.4.004\n"}, **host)
-
-
-def test_contract():
-    assert_contract("nics")
 
 
 def test_none_of_the_three_is_a_plain_answer():

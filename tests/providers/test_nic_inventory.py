@@ -2,8 +2,8 @@
 
 import errno
 
-from aorta.testing import FakeHost, assert_contract, provide
-from aorta_collectors.providers import NicInventory, nic_inventory
+from aorta.testing import FakeHost, provide
+from aorta_collectors.providers import NicInventory
 from tests.parts.nic_hosts import AINIC, CX7, TG3, Nics
 
 ONE = "0000:1a:00.0"
@@ -15,10 +15,6 @@ def inventory(host):
 
 def asked(result):
     return [" ".join(record.argv) for record in result.record.commands]
-
-
-def test_contract():
-    assert_contract(nic_inventory.provide)
 
 
 def test_where_sysfs_tells_all_no_tool_is_asked():
