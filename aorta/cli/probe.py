@@ -125,6 +125,14 @@ def _check(asked: Mapping[str, Any]) -> None:
         raise Misuse(f"{options}: only one of them at a time")
     if views and asked["output"] is not None and is_stdout(asked["output"]):
         raise Misuse(f"{options} and -o -: both are for standard output")
+    if asked["verify_digests"]:
+        against = {
+            "--no-digest-cache": asked["no_digest_cache"],
+            "--digests none": asked["digests"] == "none",
+        }
+        against["--replay"] = asked["replay"] is not None
+        for option in (name for name, given in against.items() if given):
+            raise Misuse(f"--verify-digests and {option}: nothing is remembered there that could be verified")
     if asked["output"] == "":
         raise Misuse("-o needs the name of a file")
     both = {*_flat(asked["sections"])} & {*_flat(asked["without"])}

@@ -79,7 +79,7 @@ class Digests:
         self._remote = HashPool(self._hash, 1)
 
     def file(self, path: str, timeout: float, method: str = FULL) -> tuple[Answer[str], bool]:
-        """Return ``sha256:HEX`` (``identity:HEX``) of a file and whether it was read now for that."""
+        """Return ``sha256:HEX`` (``identity:HEX``) of a file and whether this capture read it for that."""
         return self.files([(path, None)], timeout, method)[0]
 
     def files(
@@ -107,22 +107,19 @@ class Digests:
         self, wanted: Sequence[tuple[str, Entry | None]], timeout: float, method: str
     ) -> list[tuple[Answer[str], bool]]:
         until = time.monotonic() + timeout
-        jobs, mine = self._join(wanted, method, until)
+        jobs = self._join(wanted, method, until)
         self._wait(jobs, until)
         timed_out = [place for place, job in enumerate(jobs) if _timed_out(job)]
         again = [place for place in timed_out if jobs[place].limit < until and _left(until)]
         if again:
-            retried, more = self._join([wanted[place] for place in again], method, until)
-            mine |= more
+            retried = self._join([wanted[place] for place in again], method, until)
             self._wait(retried, until)
             for place, job in zip(again, retried, strict=True):
                 jobs[place] = job
-        return [(job.answer or _no_time(job.path, timeout), job.hashed and id(job) in mine) for job in jobs]
+        return [(job.answer or _no_time(job.path, timeout), job.hashed) for job in jobs]
 
-    def _join(
-        self, wanted: Sequence[tuple[str, Entry | None]], method: str, until: float
-    ) -> tuple[list[Job], set[int]]:
-        """Return the job of each file, and which of them begin with this question."""
+    def _join(self, wanted: Sequence[tuple[str, Entry | None]], method: str, until: float) -> list[Job]:
+        """Return the job of each file, begun by whoever asks first."""
         jobs, new = [], []
         with self._lock:
             for path, entry in wanted:
@@ -139,7 +136,7 @@ class Digests:
                 queues.setdefault(self._pool(job), []).append((size, job))
         for pool, queue in queues.items():
             pool.submit(queue)
-        return jobs, {id(job) for job in new}
+        return jobs
 
     def _wait(self, jobs: Sequence[Job], until: float) -> None:
         batch = Batch()

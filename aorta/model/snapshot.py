@@ -45,7 +45,7 @@ class CommandRecord:
 
 @frozen
 class DigestCount:
-    """How many files were read for their digest, and how many digests were remembered."""
+    """How many digests are of files that this capture read, and how many were remembered from before."""
 
     hashed: int = 0
     remembered: int = 0

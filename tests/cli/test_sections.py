@@ -175,3 +175,16 @@ def test_a_section_that_no_collector_makes(cli):
     ]
     assert ran.json["triton"]["commit"] is None
     assert cli.probe("--section", "triton", "-o", "-", "--quiet").err == ""
+
+
+@pytest.mark.parametrize("other", [["--no-digest-cache"], ["--digests", "none"], ["--replay", "x.jsonl"]])
+def test_nothing_to_verify(cli, other):
+    ran = cli.probe("--verify-digests", *other, "-o", "-")
+    assert (ran.code, ran.out) == (2, "")
+    assert " ".join(other[:2] if other[0] == "--digests" else other[:1]) in ran.err
+
+
+def test_how_catalogs_are_hashed_is_one_of_three(cli):
+    ran = cli.probe("--digests", "some", "-o", "-")
+    assert ran.code == 2
+    assert all(word in ran.err for word in ("full", "identity", "none"))

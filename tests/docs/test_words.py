@@ -72,7 +72,9 @@ def test_every_option_of_probe_is_in_the_table_and_no_other():
 @pytest.mark.parametrize("page", PAGES)
 def test_every_option_that_a_page_names_exists(page):
     known = {name for _, command in commands(root) for name in options(command)} | {"--version", "--help"}
-    others = "apptainer|conda|docker|dpkg|hipconfig|kubectl|pip|pipx|podman|rdhc|rpm|srun|sudo|torchrun"
+    others = (
+        "apptainer|conda|docker|dpkg|hipconfig|kubectl|nicctl|pip|pipx|podman|rdhc|rpm|srun|sudo|torchrun"
+    )
     text = re.sub(rf"\b({others})\"? [^`\n]*?(?=\baorta(\.pyz)? env|`|\n)", "", text_of(page))
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
 

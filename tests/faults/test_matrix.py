@@ -157,7 +157,8 @@ def reasons_of(document, section):
     return {
         (reason["kind"], reason["field"], reason["subject"], reason["detail"])
         for reason in document["collection"]["reasons"]
-        if reason["section"] == section
+        # Interfaces of containers come and go on the machine meanwhile.
+        if reason["section"] == section and "interfaces without a device" not in reason["detail"]
     }
 
 
