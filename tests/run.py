@@ -44,26 +44,24 @@ def tests() -> list[list[list[str]]]:
     return [[[*COVERED, *waiting]], [[*COVERED, *others], [sys.executable, *PYTEST, f"tests/{FUZZ}"]]]
 
 
-def run(command: list[str]) -> tuple[int, str]:
-    """Run a command and return its exit status and what it said."""
-    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return done.returncode, done.stdout
+def run(command: list[str], *, aside: bool) -> int:
+    """Run a command; what it says is shown at once, or ``aside``: when it has ended."""
+    output = subprocess.PIPE if aside else None
+    done = subprocess.run(command, check=False, stdout=output, stderr=subprocess.STDOUT, text=True)
+    print(done.stdout or "", end="", flush=True)
+    return done.returncode
 
 
 def run_tests() -> int:
-    """Run the tests; print what each program said when it is done, and return 1 when one failed."""
-
-    def in_order(commands: list[list[str]]) -> int:
-        code = 0
-        for command in commands:
-            failed, said = run(command)
-            print(said, flush=True)
-            code = code or failed
-        return code
-
+    """Run the tests; return 1 when one failed. The first program shows how far it is."""
     programs = tests()
+    print(f"== tests: {len(programs)} program(s) at once, ten minutes or so", flush=True)
+
+    def in_order(number: int) -> bool:
+        return any([run(command, aside=number > 0) for command in programs[number]])
+
     with concurrent.futures.ThreadPoolExecutor(len(programs)) as pool:
-        return int(any(pool.map(in_order, programs)))
+        return int(any([*pool.map(in_order, range(len(programs)))]))
 
 
 def main() -> int:
