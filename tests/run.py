@@ -58,10 +58,11 @@ def run_tests() -> int:
     print(f"== tests: {len(programs)} program(s) at once, ten minutes or so", flush=True)
 
     def in_order(number: int) -> bool:
-        return any([run(command, aside=number > 0) for command in programs[number]])
+        codes = [run(command, aside=number > 0) for command in programs[number]]
+        return any(codes)
 
     with concurrent.futures.ThreadPoolExecutor(len(programs)) as pool:
-        return int(any([*pool.map(in_order, range(len(programs)))]))
+        return int(any(list(pool.map(in_order, range(len(programs))))))
 
 
 def main() -> int:
