@@ -11,7 +11,7 @@ from aorta_collectors.nic.names import public
 from aorta_collectors.nic.tools import Ethtool, parse_ethtool
 
 #: The most interfaces asked for in a compact and in a full snapshot: each costs a process.
-FEW, MANY = 4, 64
+FEW, MANY = 3, 64
 
 #: Drivers whose firmware has a package version, which only ethtool tells.
 PACKAGED = frozenset({"bnxt_en"})
