@@ -173,6 +173,8 @@ def tool_calls(folder: Path, _: argparse.Namespace) -> Line:
     """Command lines of a capture on a host with GPUs and NICs of three vendors."""
     log = folder / "log"
     env = {"PATH": make(folder / "parts"), "HOME": str(folder), "TOOLS_LOG": str(log)}
+    # A host has one package manager.
+    (folder / "parts/tools/rpm").unlink()
     inside = ["unshare", "--mount", "sh", str(ROOT / "tests/bench/gpu_machine.sh")]
     code = timed([*inside, *COMMANDS["probe"], "--sudo"], {**env, "PATH": f"{env['PATH']}:/usr/bin:/bin"})
     if not log.exists():
