@@ -5,6 +5,7 @@ never had one: any word would be a claim. What cannot be said in 1.x is null or 
 line of ``partial_reasons`` says so.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,9 @@ from aorta.model.upgrade.keys import ANY, KEYS, NULLABLE
 from aorta.model.vocabulary import PARTIAL_KINDS, ReasonKind
 
 VERSION = "1.17"
+
+#: What is not installed is partial in 1.x.
+_CATALOG = {"ok": "", "partial": "", "absent": "partial"}
 
 #: The words of 1.x by place, where 2.0 has others, and the old word for a new one.
 WORDS: dict[str, dict[str, str]] = {
@@ -31,8 +35,11 @@ WORDS: dict[str, dict[str, str]] = {
     "therock.status": dict.fromkeys(("present", "absent", "invalid", "unknown"), ""),
     "library_linkage.status": dict.fromkeys(("ok", "unreadable", "absent", "unknown"), ""),
     "amdgpu_driver.status": dict.fromkeys(("present", "absent"), ""),
-    "tensile_catalog.status": dict.fromkeys(("ok", "partial"), ""),
-    "miopen_catalog.status": dict.fromkeys(("ok", "partial"), ""),
+    "tensile_catalog.status": _CATALOG,
+    "tensile_catalog.hipblaslt.menu.status": _CATALOG,
+    "tensile_catalog.rocblas.menu.status": _CATALOG,
+    "miopen_catalog.status": _CATALOG,
+    "miopen_catalog.menu.status": _CATALOG,
     "rocfft_catalog.status": dict.fromkeys(("ok", "absent", "partial"), ""),
     "rccl.net_plugin_mode": dict.fromkeys(("internal", "external", "unknown"), ""),
     "pytorch_build.install_kind": dict.fromkeys(("wheel", "editable", "source", "unknown"), ""),
@@ -65,6 +72,9 @@ library_introspection library_introspection_alternates python_version pytorch_ve
 pytorch_build.install_kind pytorch_build.submodule_commits system_health
 """
 COUNTED = _COUNTED.split()
+
+#: A name, or what stands in brackets: nothing, a number, a quoted name.
+_STEP = re.compile(r'\[("(?:[^"\\]|\\.)*"|[^\]"]*)\]|([^.\[]+)')
 
 
 def as_1_17(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,12 +122,15 @@ def _object(value: Any, keys: Mapping[str, Any], path: str, told: list[str]) -> 
 
 
 def _translate(result: dict[str, Any], path: str, words: Mapping[str, str], told: list[str]) -> None:
-    section, _, name = path.partition(".")
-    value = result[section][name]
+    *above, name = path.split(".")
+    holder = result
+    for step in above:
+        holder = holder[step]
+    value = holder[name]
     if value is None or (isinstance(value, str) and words.get(value) == ""):
         return
     old = words.get(value) if isinstance(value, str) else None
-    result[section][name] = old
+    holder[name] = old
     if value != "none":
         became = f"written as {old}" if old else "left out"
         told.append(f"{path}: {str(value)[:80]!r} is no word of schema {VERSION}, {became}")
@@ -130,6 +143,9 @@ def _old_meanings(result: dict[str, Any], told: list[str]) -> None:
             result["nics"][vendor] = {"present": nic["present"]}
     if result["build_system"]["kind"] != "buck2":
         result["build_system"] = {"kind": result["build_system"]["kind"]}
+    for library in result["library_linkage"]["libraries"] or ():
+        if library["dt_tags"] is None and library["effective_tag"] == "unknown":
+            library["dt_tags"] = []
     docker = result["docker"]
     if docker is not None and result["runtime_context"]["type"] == "baremetal":
         held = ", ".join(f"{name} {value}" for name, value in docker.items() if value is not None)
@@ -174,16 +190,24 @@ def _unexplained(result: Mapping[str, Any], lines: list[str]) -> Iterator[str]:
         above = {".".join(names[:length]) for length in range(1, len(names) + 1)}
         below = any(place.startswith(f"{path}.") for place in places)
         if _at(result, path) is None and not above & places and not below:
-            yield f"{path}: null, and the document does not say why"
+            # A menu says it itself.
+            beside = _at(result, ".".join([*names[:-1], "reason"]))
+            why = beside if isinstance(beside, str) else "null, and the document does not say why"
+            yield f"{path}: {why}"
 
 
 def _known(path: str) -> bool:
-    """Tell whether 1.17 has a place; a member of a list or map counts as its place."""
+    """Tell whether 1.17 has a place, also in the members of lists; what is in a map counts as its place."""
     keys: Any = KEYS
-    for name in path.replace("[", ".[").split("."):
+    for bracketed, plain in _STEP.findall(path):
+        name = plain or bracketed.strip('"')
+        if isinstance(keys, list):
+            keys = keys[0] if keys else None
+            if not plain:
+                continue
         if not isinstance(keys, dict):
             return True
-        if name not in keys:
+        if name not in keys or name == NULLABLE:
             return False
         keys = keys[name]
     return True

@@ -11,6 +11,7 @@ from aorta.host.replay import open_recording
 from aorta.instrumentation import capture
 from aorta.model.codec import dump, parse_json, to_json
 from aorta.model.downgrade import COUNTED, WORDS, as_1_17
+from aorta.model.fieldpath import look_up
 from aorta.model.upgrade.keys import ANY, KEYS, NULLABLE
 from aorta.model.vocabulary import PARTIAL_KINDS, ReasonKind
 from aorta.plugin.discovery import discover
@@ -86,8 +87,7 @@ def test_exactly_the_keys_and_words_of_1_17(current):
     assert list(shaped(made, KEYS)) == []
     assert made["schema_version"] == "1.17"
     for path, words in WORDS.items():
-        section, _, name = path.partition(".")
-        assert made[section][name] in {None, *(word for word, old_word in words.items() if old_word == "")}
+        assert look_up(made, path) in {None, *(word for word, old_word in words.items() if old_word == "")}
     assert parse_json(to_json(made)) == made
 
 
@@ -101,8 +101,9 @@ def test_the_check_of_the_keys_can_fail():
 def test_there_and_back_nothing_is_invented_and_what_is_lost_is_named(current):
     made = as_1_17(current)
     again = dump(CODEC.load(made))
-    changed = {path for path in invented(current, again) if path != "rocm.layout"}
-    assert changed == set()
+    changed = set(invented(current, again))
+    assert {path for path in changed if path not in WORDS and not path.endswith(".dt_tags")} == set()
+    assert all(look_up(current, path) in (None, "absent") for path in changed - {"rocm.layout"})
     known = {path for path, _ in leaves(made)}
     lost = {
         path for path in facts(current) if path in known and facts(current)[path] != facts(again).get(path)
@@ -174,6 +175,64 @@ def test_the_layout(layout, old_word, told):
     assert any("is no word of" in line for line in made["partial_reasons"] if "rocm.layout" in line) == told
 
 
+CATALOGS = [path for path in WORDS if "_catalog" in path and "rocfft" not in path]
+
+
+def test_a_catalog_that_is_not_installed_is_partial():
+    made = as_1_17(captured(FakeHost))
+    assert len(CATALOGS) == 5
+    lines = made["partial_reasons"]
+    for path in CATALOGS:
+        assert look_up(made, path) == "partial"
+        assert f"{path}: 'absent' is no word of schema 1.17, written as partial" in lines
+    where = "tensile_catalog.rocblas.menu.combined_content_hash"
+    assert f"{where}: /opt/rocm/lib/rocblas/library: no such directory" in lines
+    assert made["rocfft_catalog"]["status"] == "absent"
+
+
+@pytest.mark.parametrize(
+    ("tags", "effective", "made"),
+    [(None, "unknown", []), (None, None, None), (["rpath"], "rpath", ["rpath"]), ([], "none", [])],
+)
+def test_a_library_that_could_not_be_read_has_no_tags_in_1_x(tags, effective, made):
+    current = captured(FakeHost)
+    library = {"name": "librccl.so", "scope": "rocm", "dt_tags": tags, "effective_tag": effective}
+    current["library_linkage"]["libraries"] = [library]
+    [shown] = as_1_17(current)["library_linkage"]["libraries"]
+    assert (shown["dt_tags"], shown["effective_tag"]) == (made, effective)
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "known"),
+    [
+        ("library_linkage", "libraries[].search_path", False),
+        ("library_linkage", "libraries[2].soname", False),
+        ("library_linkage", "libraries[name=x.so].build_id", False),
+        ("library_linkage", "libraries[0].dt_tags", True),
+        ("library_linkage", "libraries", True),
+        ("library_linkage", "census.dirs[0]", True),
+        ("library_introspection", "[0].configured_target", True),
+        ("library_introspection", "[0].novel", False),
+        ("tensile_catalog", "rocblas.menu.files[].identity", False),
+        ("tensile_catalog", "rocblas.menu.files[7].sha256", True),
+        ("nics", "cx7.links[0].rate", False),
+        ("nics", "cx7.links[0].state", True),
+        ("therock", "submodules[0].branch", False),
+        ("therock", "submodules[0].patches[0].name", True),
+        ("docker", "?", False),
+        ("env_vars", "HSA_XNACK", True),
+        ("pytorch_build", 'binary_introspection.torch_lib_bundled["libaotriton_v2.so"]', True),
+        ("pytorch_build", 'binary_introspection.torch_lib_bundled["libx.so"]', False),
+    ],
+)
+def test_a_line_is_about_a_key_of_1_17(section, field, known):
+    current = captured(FakeHost)
+    reason = {"section": section, "field": field, "kind": "denied", "detail": "not to be read"}
+    current["collection"]["reasons"] = [reason]
+    told = [line for line in as_1_17(current)["partial_reasons"] if "not to be read" in line]
+    assert told == ([f"{section}.{field}: not to be read"] if known else [])
+
+
 def test_no_gpu_is_null_in_1_x():
     current = captured(FakeHost)
     current["gpu_arch"] |= {"agent_count": 0, "gfx_targets": [], "agent_arch_counts": {}}
@@ -212,6 +271,7 @@ def test_old_documents_come_back(version):
     assert list(shaped(made, KEYS)) == []
     lines = set(made.pop("partial_reasons"))
     assert set(before["partial_reasons"]) <= lines
+    assert [line for line in lines if "since schema 2" in line] == []
     if before["schema_version"] == "1.17":
         bundled = before["composable_kernel"]["pytorch_bundled"]
         bundled["present"] = bundled["present"] or None
