@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from aorta.cli.plain import Document, count_of, listed
+from aorta.cli.plain import Document, count_of, listed, odd_ones
 
 Gpus = Sequence[Mapping[str, Any]]
 
@@ -113,10 +113,10 @@ def _unlike(gpus: Gpus) -> Iterator[str]:
         for gpu in alike:
             for name, version in _versions(gpu):
                 versions.setdefault(name, []).append((version, _place(gpu)))
-        vbios = _odd(versions.pop("VBIOS", []))
+        vbios = odd_ones(versions.pop("VBIOS", []))
         if vbios:
             yield f"the GPUs' VBIOS differs: {vbios}"
-        firmware = [f"{name} {odd}" for name, found in versions.items() if (odd := _odd(found))]
+        firmware = [f"{name} {odd}" for name, found in versions.items() if (odd := odd_ones(found))]
         if firmware:
             yield f"the GPUs' firmware differs: {listed(firmware, SHOWN)}"
 
@@ -132,16 +132,6 @@ def _versions(gpu: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, version in named.items():
         if version is not None:
             yield name, str(version)
-
-
-def _odd(found: Sequence[tuple[str, str]]) -> str:
-    """Return the version that most have and who has another one; an empty text where all have the same."""
-    counts = Counter(version for version, _ in found)
-    if len(counts) < 2:
-        return ""
-    usual, number = counts.most_common(1)[0]
-    odd = [f"{version} on {place}" for version, place in found if version != usual]
-    return f"{usual} on {number}, {listed(odd, SHOWN)}"
 
 
 def _links(gpus: Gpus) -> Iterator[str]:

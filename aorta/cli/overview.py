@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from aorta.cli.library_notes import library_rows
+from aorta.cli.nic_notes import nics_row
 from aorta.cli.plain import Document, count_of, listed
 
 UNKNOWN = "-"
@@ -28,7 +30,12 @@ def overview(known: Document) -> Iterator[tuple[str, str]]:
     yield "HIP", _joined(known.text("hip.version"), known.text("hip.platform"))
     yield "driver", _driver(known)
     yield "GPUs", _gpus(known)
+    nics = nics_row(known)
+    if nics is not None:
+        yield "NICs", nics or UNKNOWN
     yield "RCCL", _rccl(known)
+    for name, text in library_rows(known):
+        yield name, text or UNKNOWN
     yield "torch", _torch(known)
     yield "launcher", _launcher(known)
     plugins = [f"{section} {record.get('status')}" for section, record in known.records() if "." in section]

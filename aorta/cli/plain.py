@@ -1,9 +1,13 @@
 """Looking into a plain document without trusting it."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 PARTIAL_KINDS_UNKNOWN = "partial"
+
+#: The most members that are unlike the others in one line.
+ODD = 4
 
 #: The most characters of one value that a summary shows.
 LIMIT = 300
@@ -122,3 +126,16 @@ def listed(names: Sequence[str], shown: int) -> str:
 def count_of(number: int, what: str) -> str:
     """Return ``3 reasons``."""
     return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def odd_ones(found: Sequence[tuple[str, str]]) -> str:
+    """Return the version that most have and who has another one; an empty text where all have the same.
+
+    ``found`` are versions, each with its place.
+    """
+    counts = Counter(version for version, _ in found)
+    if len(counts) < 2:
+        return ""
+    usual, number = counts.most_common(1)[0]
+    odd = [f"{version} on {place}" for version, place in found if version != usual]
+    return f"{usual} on {number}, {listed(odd, ODD)}"

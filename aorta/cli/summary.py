@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from aorta.cli.gpu_notes import gpu_notes
+from aorta.cli.library_notes import library_notes
+from aorta.cli.nic_notes import nic_notes
 from aorta.cli.overview import overview
 from aorta.cli.plain import Document, clean, count_of, listed
 from aorta.model.sections import ORDER
@@ -29,7 +31,8 @@ class Summary(NamedTuple):
 def summarize(document: Mapping[str, Any]) -> Summary:
     """Return the summary of a document."""
     known = Document(document)
-    lines = (*_lacks(known), *gpu_notes(known), *_machine(known), *_software(known), *_reasons(known))
+    notes = (gpu_notes, nic_notes, _machine, _software, library_notes, _reasons)
+    lines = (*_lacks(known), *(line for each in notes for line in each(known)))
     unusual = list(dict.fromkeys(clean(text) for text in lines))
     return Summary(_head(known), unusual, [(label, clean(text)) for label, text in overview(known)])
 
@@ -86,15 +89,21 @@ def _software(known: Document) -> Iterator[str]:
 
 
 def _reasons(known: Document) -> Iterator[str]:
-    """Yield what makes the document partial: contradictions in full, the others by their kind."""
-    groups: dict[str, list[tuple[str, str]]] = {}
+    """Yield what makes the document partial: contradictions in full, the others by their kind.
+
+    What has the same cause stands together, with all its places.
+    """
+    groups: dict[str, dict[str, list[str]]] = {}
     for kind, where, text in known.partial_reasons():
-        groups.setdefault(kind, []).append((where, text))
-    for where, text in groups.pop("expected", []):
-        yield f"{where}: {text}"
-    for kind, members in groups.items():
-        if len(members) <= SHOWN:
-            yield from (f"{kind}: {where}: {text}" if where else f"{kind}: {text}" for where, text in members)
+        groups.setdefault(kind, {}).setdefault(text, []).append(where)
+    for text, places in groups.pop("expected", {}).items():
+        yield f"{listed(places, SHOWN)}: {text}"
+    for kind, causes in groups.items():
+        if len(causes) <= SHOWN:
+            for text, places in causes.items():
+                where = listed([place for place in places if place], SHOWN)
+                yield f"{kind}: {where}: {text}" if where else f"{kind}: {text}"
             continue
-        places = listed([where or text for where, text in members], SHOWN)
-        yield f"{kind}: {count_of(len(members), 'reason')}: {places}"
+        members = [(where, text) for text, places in causes.items() for where in places]
+        shown = listed([where or text for where, text in members], SHOWN)
+        yield f"{kind}: {count_of(len(members), 'reason')}: {shown}"
