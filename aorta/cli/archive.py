@@ -154,7 +154,7 @@ def _installed(name: str) -> metadata.Distribution:
     try:
         return metadata.distribution(name)
     except metadata.PackageNotFoundError:
-        raise IncompleteError(f"the package {name} is not installed") from None
+        raise IncompleteError(f"the package {name} is not installed (pip install {name})") from None
 
 
 def _files_of(distribution: metadata.Distribution) -> dict[str, bytes]:

@@ -18,7 +18,8 @@ from aorta.instrumentation.write import check_replaceable, check_writable, repla
 def standalone(file: str, *, force: bool) -> None:
     """Write this aorta, with all that it needs, as a program of one file.
 
-    `python3 FILE env probe` runs it: it has the same commands and is installed nowhere.
+    `python3 FILE env probe` runs it: it has the same commands and is installed nowhere. For Python 3.10
+    it needs the package exceptiongroup beside aorta, whichever Python writes it.
     """
     from aorta.cli.archive import IncompleteError, archive
 

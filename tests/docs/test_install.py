@@ -1,11 +1,15 @@
 """The page about installing: every line runs, the installing ones for real."""
 
+import email
 import json
+import re
 import shutil
 import subprocess
 import zipfile
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from aorta import __version__
 from tests.parts.doc_programs import environment, installing
@@ -43,6 +47,26 @@ def snapshots(folder):
     return [json.loads(file.read_text()) for file in sorted(folder.glob("env*.json"))]
 
 
+def held(names, python):
+    """Return the packages of which there is a wheel for a version of Python."""
+    tags = ("-py3-none-any", "-py2.py3-none-any", f"-cp{python}-")
+    return {canonicalize_name(name.split("-")[0]) for name in names if any(tag in name for tag in tags)}
+
+
+def required(wheelhouse, python):
+    """Return what the wheels of a folder require under a version of Python."""
+    place = {"python_version": python, "python_full_version": f"{python}.0", "extra": ""}
+    found = set()
+    for wheel in wheelhouse.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as file:
+            [name] = [name for name in file.namelist() if name.endswith(".dist-info/METADATA")]
+            wishes = email.message_from_bytes(file.read(name)).get_all("Requires-Dist") or []
+        for wish in map(Requirement, wishes):
+            if wish.marker is None or wish.marker.evaluate(place):
+                found.add(canonicalize_name(wish.name))
+    return found
+
+
 @pytest.fixture
 def checkout(tmp_path):
     """Return a folder that holds ``./aorta``."""
@@ -69,13 +93,14 @@ def test_an_installation(heading, checkout):
 @pytest.mark.timeout(300)
 def test_an_installation_without_network(checkout):
     need("unshare", "needs util-linux")
-    wheels, others, node = SECTIONS[OFFLINE]
+    wheels, *others, node = SECTIONS[OFFLINE]
     env = installing(checkout)
-    for line in (*wheels.commands, *others.commands):
+    for line in [line for block in (wheels, *others) for line in block.commands]:
         ran(line, checkout, env)
     names = [wheel.name for wheel in (checkout / "wheelhouse").iterdir()]
     assert f"aorta-{__version__}-py3-none-any.whl" in names
     assert any("-cp312-" in name for name in names)
+    assert required(checkout / "wheelhouse", "3.10") - held(names, "310") == set()
     shutil.rmtree(checkout / "aorta")
     bare = {name: value for name, value in env.items() if not name.startswith("PIP_")}
     bare["PIP_CONFIG_FILE"] = "/dev/null"
@@ -135,6 +160,9 @@ def test_the_real_engines_know_the_options(engine, folder):
     done = shell(asked, folder, env)
     assert (done.returncode, "--volume" in done.stdout) == (0, True), done.stderr
     assert shell(asked.replace("--help", "--none-such --help"), folder, env).returncode != 0
+    [limits] = re.findall(r"`podman run (--ulimit [^`]*)`", (ROOT / PAGE).read_text(encoding="utf-8"))
+    assert shell(asked.replace("--help", f"{limits} --help"), folder, env).returncode == 0
+    assert shell(f"{engine} info --help", folder, env).returncode == 0
     inspect = line.partition("$(")[2].partition(" IMAGE)")[0]
     assert shell(f"{inspect} --help", folder, env).returncode == 0
     assert shell(f"{inspect} --none-such --help", folder, env).returncode != 0

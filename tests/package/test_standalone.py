@@ -296,7 +296,7 @@ def without(library, name):
 def test_without_what_python_3_10_needs_it_is_for_newer_ones(tmp_path, library):
     without(library, "exceptiongroup")
     done = write(tmp_path / "a.pyz", path=[library])
-    why = "the package exceptiongroup is not installed"
+    why = "the package exceptiongroup is not installed (pip install exceptiongroup)"
     assert done.stderr == f"wrote {tmp_path}/a.pyz for Python 3.11 and newer: {why}\n"
     done = run(python("3.10"), tmp_path / "a.pyz", "--version")
     assert (done.returncode, done.stderr.split(";")[0]) == (2, "aorta needs Python 3.11 or newer")
@@ -308,7 +308,7 @@ def test_an_installation_that_lacks_a_package_writes_nothing(tmp_path, library):
     done = write("a.pyz", path=[library], cwd=tmp_path, check=False)
     assert (done.returncode, done.stderr) == (
         1,
-        "aorta: cannot write a.pyz: the package rich is not installed\n",
+        "aorta: cannot write a.pyz: the package rich is not installed (pip install rich)\n",
     )
     [known] = Path(sysconfig.get_path("purelib")).glob("rich-*.dist-info")
     shutil.copytree(known, library / known.name)
