@@ -78,7 +78,12 @@ COMPUTED = ("partial", "partial_reasons", "collection", "extensions")
     help="What started this capture, as you claim.  [env: AORTA_PROBE_INVOCATION]",
 )
 @click.option("--every-rank", is_flag=True, help="Capture in every task, not only in the first of each node.")
-@click.option("--force", is_flag=True, help="Replace what is no snapshot of this host.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Replace also a recording, and the snapshot of another host, or of a replay by a live one and the"
+    " other way round. Any other file is replaced without it.",
+)
 @click.option(
     "--no-digest-cache", is_flag=True, help="Take no digest from an earlier capture, and leave none."
 )

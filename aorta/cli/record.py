@@ -32,7 +32,7 @@ class Lines:
 
 @click.command(cls=Command, short_help="Capture, and keep every access for a replay.")
 @click.argument("file")
-@click.option("--force", is_flag=True, help="Replace a file that is no recording.")
+@click.option("--force", is_flag=True, help="Replace also a snapshot. Any other file is replaced without it.")
 @capture_options
 def record(file: str, **asked: Any) -> None:
     """Run a full capture and write every access and its answer to FILE.
