@@ -14,6 +14,8 @@ from aorta.model.fieldpath import (
     shown_step,
 )
 
+NO_REASON = "no reason is recorded: nothing was there to tell"
+
 
 def steps_of(path: str) -> list[Step]:
     """Return the steps of a path. Raises Misuse for a text that is none."""
@@ -48,16 +50,29 @@ def _in_extensions(steps: list[Step], extensions: set[str]) -> str:
 
 
 def why_null(document: Mapping[str, Any], path: str) -> str:
-    """Return one line with the reasons of a null, an empty one where the document gives none."""
+    """Return one line with the reasons of a null: the field's, else its parents', else its section's.
+
+    Where the document gives none the line says so; it is empty for what is in no section,
+    and for a document that keeps no reasons, as those of 1.x.
+    """
     names = [step.what for step in parse_path(path) if step.kind == "name"]
     if names[0] == "extensions":
         # extensions["vendor.name"].data.field is the field of that section.
         names = [*names[1:2], *names[3:]]
-    if not names or names[0] == "collection":
+    if not names or names[0] == "collection" or not Document(document).has("collection.reasons"):
         return ""
     reasons = Document(document).reasons(names[0], ".".join(names[1:]))
     told = dict.fromkeys(_told(reason) for reason in reasons)
-    return clean(f"null: {'; '.join(told)}") if told else ""
+    return clean(f"null: {'; '.join(told) or _not_present(document, names) or NO_REASON}")
+
+
+def _not_present(document: Mapping[str, Any], names: list[str]) -> str:
+    """Return that what the field is of is said to be not there, an empty text where that is not said."""
+    places = (".".join(names[:number]) for number in range(len(names) - 1, 0, -1))
+    return next(
+        (f"{each}.present is false" for each in places if Document(document).get(f"{each}.present") is False),
+        "",
+    )
 
 
 def _told(reason: Mapping[str, Any]) -> str:

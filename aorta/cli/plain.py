@@ -64,10 +64,9 @@ class Document:
         all_of_it = [
             reason for reason in self.members("collection.reasons") if reason.get("section") == section
         ]
+        found = [reason for reason in all_of_it if str(reason.get("field") or "").startswith(f"{field}.")]
         while field:
-            found = [
-                reason for reason in all_of_it if f"{reason.get('field') or ''}.".startswith(f"{field}.")
-            ]
+            found += [reason for reason in all_of_it if reason.get("field") == field]
             if found:
                 return found
             field = field.rpartition(".")[0]

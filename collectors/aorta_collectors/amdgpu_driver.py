@@ -16,6 +16,13 @@ from aorta_collectors.observations import text as text_of
 from aorta_collectors.providers import IsolationEvidence, RocmRoots
 
 KFD_DEVICE = "/dev/kfd"
+MODULE_FIELDS = (
+    "module_version",
+    "module_srcversion",
+    "module_filename",
+    "module_vermagic",
+    "module_intree",
+)
 KFD_CLASS = "/sys/class/kfd"
 DXG_DEVICE = "/dev/dxg"
 
@@ -327,7 +334,8 @@ def _note_file(ctx: Context, file: Answer[ModuleFile], loaded: Loaded, release: 
         kind, text = ReasonKind.ABSENT, f"{text}; usual in a container, whose /lib/modules is not the host's"
         if ctx.need(IsolationEvidence).container is False or (release and ctx.stat(modules).ok):
             kind, text = ReasonKind.EXPECTED, f"amdgpu is loaded, yet its file is not found: {file.detail}"
-    ctx.note(kind, "module_version", text, subject="modinfo amdgpu")
+    for field in MODULE_FIELDS:
+        ctx.note(kind, field, text, subject="modinfo amdgpu")
 
 
 def _dkms(ctx: Context, answer: CommandAnswer, release: str | None) -> tuple[DkmsBuild, ...] | None:

@@ -142,7 +142,8 @@ def _note_devices(ctx: Context, looks: Iterable[Answer[Any]]) -> None:
 def _note_topology(ctx: Context, topology: KfdTopology) -> None:
     if topology.present is False:
         text = "there is no KFD topology: nothing tells the silicon apart from what tools print"
-        ctx.note(ReasonKind.ABSENT, "silicon_targets", text, subject=CLASS)
+        for field in ("silicon_targets", "physical_count"):
+            ctx.note(ReasonKind.ABSENT, field, text, subject=CLASS)
     elif topology.present is None:
         why = topology.unread[0] if topology.unread else None
         kind, text = (why.kind, why.detail) if why else (ReasonKind.UNSUPPORTED, NO_SYSFS)
@@ -179,20 +180,25 @@ def _counts(
     if topology.unread:
         why = topology.unread[0]
         text = f"{len(topology.unread)} KFD nodes cannot be read: {why.detail}"
-        ctx.note(why.kind, "agent_count", text, subject=why.subject)
+        _note_counts(ctx, why.kind, text, why.subject)
     elif targets:
         text = "KFD lists GPUs without a usable gfx_target_version"
-        ctx.note(ReasonKind.UNSUPPORTED, "agent_count", text)
+        _note_counts(ctx, ReasonKind.UNSUPPORTED, text)
     elif device is not None:
         text = f"{device} is there, yet neither KFD's topology nor a tool names a GPU"
-        ctx.note(ReasonKind.EXPECTED, "agent_count", text, subject=device)
+        _note_counts(ctx, ReasonKind.EXPECTED, text, device)
     elif topology.present or listed is not None:
         return _counted((), "kfd" if topology.present else ENUMERATOR[0])
     elif topology.present is None:
-        ctx.note(ReasonKind.UNSUPPORTED, "agent_count", NO_SYSFS, subject=CLASS)
+        _note_counts(ctx, ReasonKind.UNSUPPORTED, NO_SYSFS, CLASS)
     else:
-        ctx.note(ReasonKind.ABSENT, "agent_count", "this host has no KFD", subject=CLASS)
+        _note_counts(ctx, ReasonKind.ABSENT, "this host has no KFD", CLASS)
     return GpuArch()
+
+
+def _note_counts(ctx: Context, kind: ReasonKind, text: str, subject: str | None = None) -> None:
+    for field in ("agent_count", "gfx_targets", "agent_arch_counts", "source"):
+        ctx.note(kind, field, text, subject=subject)
 
 
 def _counted(targets: Sequence[str], source: str) -> GpuArch:

@@ -90,6 +90,8 @@ def collect(ctx: Context) -> MIOpen:
     found, _ = find_library(ctx, roots, LIBRARY)
     path = ctx.take(found, "lib_path")
     place = packaged(ctx, roots, LIBRARY)
+    if place.trouble is not None:
+        ctx.take(place.trouble, "kernel_db_dir")
     listed = place.trouble or names(ctx, place.path or "/", MIOPEN)
     return MIOpen(
         rocm_release_tweak=header.tweak,

@@ -21,6 +21,9 @@ DOC = (
 INSTALLED = "rocm_lib"
 SYSTEM, USER = "ROCFFT_RTC_SYS_CACHE_PATH", "ROCFFT_RTC_CACHE_PATH"
 NAME = "rocfft_kernel_cache.db"
+
+#: What a file of SQLite begins with.
+MAGIC = b"SQLite format 3\0"
 START, END = "rocfft_kernel_cache_", ".db"
 
 #: Values by which people switch the cache off.
@@ -139,6 +142,8 @@ def _installed(ctx: Context, roots: RocmRoots) -> KernelCache:
         if seen.value is None and not seen.absent:
             ctx.take(seen, "kernel_cache")
             return KernelCache(reason=seen.detail)
+    text = "no kernel cache was installed with rocFFT, as usual" if roots.found else "no ROCm was found"
+    ctx.note(ReasonKind.ABSENT, "kernel_cache", text)
     return KernelCache(present=False)
 
 
@@ -147,6 +152,10 @@ def _places(roots: RocmRoots) -> list[str]:
 
 
 def _hashed(ctx: Context, path: str, source: str, size: int) -> KernelCache:
+    begin = ctx.data(path, len(MAGIC))
+    if begin.value is not None and begin.value[: len(MAGIC)] != MAGIC:
+        text = f"{path}: no SQLite file, so no cache that rocFFT can read"
+        ctx.note(ReasonKind.UNPARSED, "kernel_cache", text, subject=path)
     digest = ctx.digest(path)
     asked = not digest.ok and digest.kind is not ReasonKind.NOT_REQUESTED
     return KernelCache(

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from aorta.cli.field import why_null
 from aorta.model.sections import ORDER
 
 
@@ -101,7 +102,31 @@ def test_a_null_is_explained(cli, saved):
     assert (ran.code, ran.out, len(ran.lines)) == (0, "null\n", 1)
     assert ran.err.startswith("aorta: null: absent: ")
     ran = cli("env", "show", saved, "--field", "env_vars.ROCR_VISIBLE_DEVICES")
-    assert (ran.code, ran.out, ran.err) == (0, "null\n", "")
+    none = "no reason is recorded: nothing was there to tell"
+    assert (ran.code, ran.out, ran.err) == (0, "null\n", f"aorta: null: {none}\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("miopen.menu.x", "denied: the field's"),
+        ("miopen.menu.y", "denied: its parent's"),
+        ("miopen.z", "timed_out: the section's"),
+        ("nics.ainic.card.asic", "nics.ainic.present is false"),
+        ("nics.cx7.firmware", "no reason is recorded: nothing was there to tell"),
+        ("collection.z", ""),
+    ],
+)
+def test_a_null_is_explained_by_what_is_nearest(path, why):
+    reasons = [
+        {"section": "miopen", "field": "menu.x", "kind": "denied", "detail": "the field's"},
+        {"section": "miopen", "field": "menu", "kind": "denied", "detail": "its parent's"},
+        {"section": "miopen", "field": "", "kind": "timed_out", "detail": "the section's"},
+    ]
+    nics = {"ainic": {"present": False, "card": {"asic": None}}, "cx7": {"present": True, "firmware": None}}
+    told = why_null({"nics": nics, "collection": {"reasons": reasons}}, path)
+    assert told == (f"null: {why}" if why else "")
+    assert why_null({"nics": nics}, path) == ""
 
 
 @pytest.mark.parametrize("packed", [False, True])

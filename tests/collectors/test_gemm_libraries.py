@@ -43,7 +43,10 @@ def test_normal():
         "applied_prs": {},
         "other_libraries": [],
     }
-    assert [(reason.field, reason.kind) for reason in result.reasons] == [("upstream_commit", "absent")]
+    assert [(reason.field, reason.kind) for reason in result.reasons] == [
+        ("upstream_commit", "absent"),
+        ("upstream_commit_matches_tweak", "absent"),
+    ]
     value = run("rocblas").value
     assert (value["package_version"], value["lib_hash"]) == ("5.2.0", sha(ELF + b"rb"))
     assert value["kernel_db_revision"] == names("TensileLibrary_lazy_gfx90a.dat")
@@ -56,13 +59,7 @@ def test_an_empty_host_has_none_and_is_not_partial(section):
     assert set(result.kinds()) == {"absent"}
     assert all(value is None for key, value in result.value.items() if key != "other_libraries")
     assert {reason.field for reason in result.reasons} == {
-        "rocm_release_tweak",
-        "package_version",
-        "header_path",
-        "lib_path",
-        "lib_hash",
-        "kernel_db_revision",
-        "upstream_commit",
+        name for name, value in result.value.items() if value is None
     }
 
 
@@ -295,3 +292,13 @@ def test_links_in_the_database():
     assert value["kernel_db_revision"] == names(
         "TensileLibrary_lazy_gfx942.dat", "extop_gfx942.co", "gfx950/x_gfx950.dat", "dangling_gfx942.dat"
     )
+
+
+@pytest.mark.parametrize(("tweak", "kind"), [("dabb6df2b9-dirty", "unsupported"), (None, "absent")])
+def test_why_a_tweak_is_not_compared_with_the_pin(tweak, kind):
+    manifest = json.dumps({"submodules": [{"submodule_name": "rocm-libraries", "pin_sha": PIN}]})
+    told = header("HIPBLASLT", tweak=tweak) if tweak else header("HIPBLASLT", tweak="x").replace("TWEAK", "T")
+    result = run(files={MANIFEST: manifest, LT: told})
+    assert result.value["upstream_commit"] == PIN
+    assert result.value["upstream_commit_matches_tweak"] is None
+    assert result.kinds("upstream_commit_matches_tweak") == [kind]

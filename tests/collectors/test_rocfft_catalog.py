@@ -24,7 +24,7 @@ def sha(text):
 def test_no_cache_is_normal():
     for world in ({}, {"root": False}):
         result = run(**world)
-        assert result.reasons == ()
+        assert [(reason.field, reason.kind) for reason in result.reasons] == [("kernel_cache", "absent")]
         assert (result.value["status"], result.value["kernel_cache"]["present"]) == ("absent", False)
         assert result.value["arch_caches"] == []
         assert result.value["env_overrides"] == {SYSTEM: None, USER: None}
@@ -100,7 +100,7 @@ def test_a_relative_variable():
 
 def test_the_cache_of_a_user_is_never_read():
     result = run({"/home/u/x.db": errno.EIO}, env={USER: "/home/u/x.db"})
-    assert result.reasons == ()
+    assert result.kinds() == ["absent"]
     assert result.value["status"] == "absent"
 
 
@@ -128,3 +128,26 @@ def test_no_digests_wanted():
     result = run({BESIDE: "x", f"{base}_gfx942.db": "y"}, digests="none")
     assert (result.value["status"], result.value["kernel_cache"]["sha256"]) == ("ok", None)
     assert result.kinds("kernel_cache.sha256") == ["not_requested"]
+
+
+SQLITE = "SQLite format 3\0"
+
+
+@pytest.mark.parametrize(
+    ("content", "kinds"),
+    [
+        (SQLITE + "more", []),
+        (SQLITE, []),
+        (SQLITE[:-1], ["unparsed"]),
+        ("", ["unparsed"]),
+        ("{}", ["unparsed"]),
+    ],
+)
+def test_a_cache_that_is_no_sqlite_file_is_said_and_hashed(content, kinds):
+    for files, env in (({BESIDE: content}, {}), ({"/mine.db": content}, {SYSTEM: "/mine.db"})):
+        result = run(files, env=env)
+        assert result.kinds("kernel_cache") == kinds
+        assert (result.value["kernel_cache"]["present"], result.value["kernel_cache"]["sha256"]) == (
+            True,
+            sha(content),
+        )

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any
 
-from aorta.collect import Context
+from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
@@ -21,6 +21,8 @@ from aorta_collectors.tree.kernel_library import (
 from aorta_collectors.tree.manifest import read_manifest
 
 SOURCES = "rocm-libraries"
+MATCHES = "upstream_commit_matches_tweak"
+NO_ROCM: Answer[Any] = Answer(kind=ReasonKind.ABSENT, detail="no ROCm was found")
 
 HIPBLASLT = KernelLibrary(
     soname="libhipblaslt.so",
@@ -118,11 +120,16 @@ def describe(ctx: Context, library: KernelLibrary) -> dict[str, Any]:
         version="package_version",
         path="header_path",
     )
+    note_header(ctx, header, library.prefix, tweak="tweak_dirty", version="version_code")
     found, _ = find_library(ctx, roots, library)
     path = ctx.take(found, "lib_path")
     place = packaged(ctx, roots, library)
     listed = place.trouble or names(ctx, place.path or "/", library.family)
     pin = _pin(ctx, roots)
+    if place.trouble is not None:
+        ctx.take(place.trouble, "kernel_db_dir")
+    if not roots.found:
+        ctx.take(roots.unseen or NO_ROCM, "applied_prs")
     return {
         "rocm_release_tweak": header.tweak,
         "tweak_dirty": header.tweak.endswith("-dirty") if header.tweak else None,
@@ -133,22 +140,32 @@ def describe(ctx: Context, library: KernelLibrary) -> dict[str, Any]:
         "lib_hash": ctx.take(ctx.digest(path) if path else found, "lib_hash"),
         "kernel_db_dir": place.path if place.trouble is None else None,
         "kernel_db_revision": ctx.take(revision(listed), "kernel_db_revision"),
-        "upstream_commit": pin,
-        "upstream_commit_matches_tweak": matches(pin, header.tweak),
+        "upstream_commit": pin.value,
+        "upstream_commit_matches_tweak": _matches(ctx, pin.value, header.tweak),
         "applied_prs": {} if roots.found else None,
         "other_libraries": other_copies(ctx, roots, library, path),
     }
 
 
-def _pin(ctx: Context, roots: RocmRoots) -> str | None:
+def _pin(ctx: Context, roots: RocmRoots) -> Answer[str]:
     """Return the commit of the sources; that another kind of ROCm has no manifest is no news."""
     answer = roots.unseen or read_manifest(ctx, roots.prefixes)
-    if answer.value is None:
-        ctx.take(answer, "upstream_commit")
-        return None
-    pins = [each.pin_sha for each in answer.value.submodules if each.name == SOURCES]
-    if not pins or pins[0] is None:
+    pins = [each.pin_sha for each in answer.value.submodules if each.name == SOURCES] if answer.value else []
+    if pins and pins[0] is not None:
+        return Answer(value=pins[0], subject=answer.subject)
+    gone: Answer[str] = Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
+    if answer.value is not None:
         text = f"the manifest has no pin of {SOURCES}"
-        ctx.note(ReasonKind.ABSENT, "upstream_commit", text, subject=answer.subject)
-        return None
-    return pins[0]
+        gone = Answer(kind=ReasonKind.ABSENT, subject=answer.subject, detail=text)
+    for field in ("upstream_commit", MATCHES):
+        ctx.take(gone, field)
+    return gone
+
+
+def _matches(ctx: Context, pin: str | None, tweak: str | None) -> bool | None:
+    """Tell whether the pin begins with the tweak, and note why a tweak cannot be compared."""
+    found = matches(pin, tweak)
+    if pin is not None and found is None:
+        text = "there is no tweak" if tweak is None else f"the tweak {tweak!r} is no plain commit"
+        ctx.note(ReasonKind.ABSENT if tweak is None else ReasonKind.UNSUPPORTED, MATCHES, text)
+    return found
