@@ -127,9 +127,6 @@ def collect(ctx: Context) -> Rccl:
     plugin = find_plugin(ctx, roots.lib_dirs, roots.unseen)
     if plugin.trouble is not None:
         ctx.take(plugin.trouble, "net_plugin_mode")
-    elif plugin.path is None:
-        for field in ("plugin_path", "plugin_lib_hash"):
-            ctx.note(ReasonKind.ABSENT, field, "no network plugin outside RCCL would be loaded")
     return Rccl(
         version_code=code,
         version=version,
@@ -180,8 +177,10 @@ def _note_header(ctx: Context, roots: RocmRoots, seen: Answer[dict[str, str]] | 
 
 
 def _beside(ctx: Context, roots: RocmRoots, name: str, field: str) -> str | None:
-    """Return the digest of a plugin file beside the library."""
+    """Return the digest of a plugin file beside the library; that there is none is no news."""
     found = roots.unseen or pick(ctx, roots.lib_dirs, name)
+    if found.absent:
+        return None
     return ctx.take(ctx.digest(found.value) if found.value else found, field)
 
 
