@@ -182,7 +182,12 @@ def _check_sections(registry: Registry, request: Request) -> None:
     unknown = {*(request.sections or ()), *request.without} - known
     unknown |= set(request.timeouts) - known - set(registry.providers)
     if unknown:
-        raise UnknownSectionError(f"no section {', '.join(sorted(unknown))}; see: aorta env collectors")
+        import difflib
+
+        meant = [difflib.get_close_matches(name, sorted(known), n=1) for name in sorted(unknown)]
+        close = list(dict.fromkeys(match for matches in meant for match in matches))
+        hint = f" (did you mean {', '.join(close)}?)" if close else ""
+        raise UnknownSectionError(f"no section {', '.join(sorted(unknown))}{hint}; see: aorta env collectors")
 
 
 def deadline_from_environment(default: float) -> float:

@@ -188,3 +188,17 @@ def test_how_catalogs_are_hashed_is_one_of_three(cli):
     ran = cli.probe("--digests", "some", "-o", "-")
     assert ran.code == 2
     assert all(word in ran.err for word in ("full", "identity", "none"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("tensil", "no section tensil (did you mean tensile?); see"),
+        ("gpu,hipblas", "no section gpu, hipblas (did you mean gpus, hipblaslt?); see"),
+        ("zzz", "no section zzz; see"),
+    ],
+)
+def test_a_section_that_is_not_there_and_what_was_meant(cli, asked, said):
+    ran = cli.probe("--section", asked, "-o", "-")
+    assert (ran.code, ran.out) == (2, "")
+    assert said in ran.err
