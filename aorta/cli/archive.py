@@ -104,9 +104,12 @@ def _own() -> Iterator[tuple[str, bytes]]:
 def _tree(folder: Any, place: str) -> Iterator[tuple[str, bytes]]:
     for member in folder.iterdir():
         name = f"{place}/{member.name}"
+        # An editable installation is a checkout: editors and people leave other files there.
+        if member.is_symlink() or not member.name.isascii() or member.name.startswith((".", "__pycache__")):
+            continue
         if member.is_dir():
             yield from _tree(member, name)
-        elif not name.endswith(".pyc"):
+        elif member.is_file() and (member.suffix == ".py" or member.name == "py.typed"):
             yield name, member.read_bytes()
 
 

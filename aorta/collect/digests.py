@@ -17,7 +17,16 @@ import attrs
 
 from aorta.collect.answer import Answer, asked
 from aorta.collect.hashing import MOST_WORKERS, HashPool, processors
-from aorta.collect.memory import BOOT_ID, DURABLE_TYPES, Memory, directory, file_of, key_of, settled
+from aorta.collect.memory import (
+    BOOT_ID,
+    DURABLE_TYPES,
+    TRUSTED_TYPES,
+    Memory,
+    directory,
+    file_of,
+    key_of,
+    settled,
+)
 from aorta.host.elf import MAGIC, Elf, ElfError, told, untold
 from aorta.host.protocol import Entry, FileSystem, Host, Stat
 from aorta.model.vocabulary import METHODS, ReasonKind
@@ -150,7 +159,7 @@ class Digests:
 
     def _remembered(self, job: Job) -> bool:
         """Settle a job by what is remembered, or by why the file can not be looked at."""
-        if self._memory is None:
+        if not self._host.remembers:
             return False
         if job.found is None:
             looked = asked(job.path, lambda: self._host.stat(job.path, timeout=_left(job.until)))
@@ -175,15 +184,27 @@ class Digests:
         if not left:
             return self._settle(job, _no_time(job.path, 0))
         make = self._identity if job.method == IDENTITY else self._full
-        answer = asked(job.path, lambda: make(job.path, left))
+        answer = self._still(job, asked(job.path, lambda: make(job.path, left)))
         if answer.value is not None:
             job.hashed = True
             if job.known is not None and job.known != answer.value:
                 text = f"remembered as {job.known}, its content is {answer.value}"
                 self.wrong[job.path] = f"{job.path}: {text}"
-            if job.method == FULL:
+            if job.method == FULL and job.found is not None:
                 self._remember("sha256", job.path, job.found, answer.value)
         return self._settle(job, answer)
+
+    def _still(self, job: Job, answer: Answer[str]) -> Answer[str]:
+        """Return the answer, or that the file was written to meanwhile: it is of no state then."""
+        if answer.value is None or job.found is None or not job.found.ctime_ns:
+            return answer
+        now = asked(job.path, lambda: self._host.stat(job.path, timeout=1.0))
+        if now.value is None:
+            return Answer(kind=now.kind, subject=now.subject, detail=now.detail)
+        if key_of(now.value) == key_of(job.found):
+            return answer
+        detail = f"{job.path}: it was written to while it was read"
+        return Answer(kind=ReasonKind.FAILED, subject=job.path, detail=detail)
 
     def _full(self, path: str, timeout: float) -> str:
         return f"sha256:{self._host.sha256(path, timeout=timeout)}"
@@ -239,7 +260,8 @@ class Digests:
             except ValueError:
                 pass
         elf = self._host.elf(path, timeout=_left(until))
-        self._remember("elf", path, found, told(elf))
+        if key_of(self._host.stat(path, timeout=_left(until))) == key_of(found):
+            self._remember("elf", path, found, told(elf))
         return elf
 
     def _recalled(self, kind: str, path: str, found: Stat | Entry) -> Any:
@@ -257,17 +279,14 @@ class Digests:
             self._memory.put(kind, key, value)
         return value
 
-    def _remember(self, kind: str, path: str, found: Stat | Entry | None, value: object) -> None:
-        """Remember a value if the file is still what it was before it was read."""
-        if self._memory is None or found is None or not (settled(found) and self._trusts(path, found)):
-            return
-        now = asked(path, lambda: self._host.stat(path, timeout=1.0)).value
-        if now is not None and key_of(now) == key_of(found):
+    def _remember(self, kind: str, path: str, found: Stat | Entry, value: object) -> None:
+        """Remember a value of a file that was the same before and after it was read."""
+        if self._memory is not None and settled(found) and self._trusts(path, found):
             self._memory.put(kind, key_of(found), value, durable=self._durable(path, found))
 
     def _trusts(self, path: str, found: Stat | Entry) -> bool:
         """Tell whether a file's number and times say which file it is: not where others made them up."""
-        return found.ctime_ns > 0 and not self.filesystem(path, found).may_hang
+        return found.ctime_ns > 0 and self.filesystem(path, found).kind in TRUSTED_TYPES
 
     def filesystem(self, path: str, found: Stat | Entry | None) -> FileSystem:
         """Return what holds a file; asked once for all files of a directory on one device."""

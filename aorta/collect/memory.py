@@ -1,11 +1,11 @@
 """What was found out of files before: in this process, and on disk for later ones.
 
 A file is known by device, inode, size, and both of its times in nanoseconds. The time of its last
-change (ctime) cannot be set back by ``touch`` or ``cp -p``, so other content is another file. A file
-that was changed within the last two seconds is not remembered: a second change could bear the same
-time. What a network or a program in user space says of its files is not relied on. On disk there is
-one file a boot, since device numbers are given anew at each, and only for file systems of this machine
-whose inodes say what they mean.
+change (ctime) cannot be set back by ``touch`` or ``cp -p``, so other content is another file; only of a
+file that is mapped for writing the kernel may stamp just the first of several changes. A file that was
+changed within the last two seconds is not remembered: a second change could bear the same time. What a
+network, a program in user space or an image says of its files is not relied on. On disk there is one
+file a boot, since device numbers are given anew at each.
 """
 
 import contextlib
@@ -18,16 +18,18 @@ from typing import Any
 
 from aorta.host.protocol import Entry, Stat
 
-#: Kinds of file system whose files are remembered on disk. Those of an overlay change their identity
-#: when they are written to, and what a network says of a file may be a while old.
-DURABLE_TYPES = frozenset(
-    {"bcachefs", "btrfs", "erofs", "ext2", "ext3", "ext4", "f2fs", "jfs", "squashfs", "tmpfs", "xfs", "zfs"}
-)
+#: Kinds of file system whose files are remembered on disk: this kernel sets their times and numbers
+#: when it writes them. In an image (squashfs, erofs, iso9660) whoever made it did, a network or a program
+#: in user space says what it likes, and vfat has none.
+DURABLE_TYPES = frozenset({"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "tmpfs", "xfs", "zfs"})
+#: Those whose files are remembered in the process alone: an overlay is mounted anew for each container.
+TRUSTED_TYPES = DURABLE_TYPES | {"overlay"}
 SETTLED_NS = 2_000_000_000
-ENTRY_LIMIT = 200_000
-SIZE_LIMIT = 128 << 20
+ENTRY_LIMIT = 100_000
+SIZE_LIMIT = 24 << 20
 
 FORMAT = 1
+OVERFLOW_UID = 65534
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 
 
@@ -79,14 +81,17 @@ class Memory:
         for kind, values in self._durable.items():
             known = {**merged.get(kind, {}), **values}
             merged[kind] = dict(list(known.items())[-ENTRY_LIMIT:])
+        text = json.dumps({"aorta": FORMAT, "boot": boot, **merged}, separators=(",", ":"))
+        if len(text) > SIZE_LIMIT:
+            return
         _make_private(os.path.dirname(path))
-        temporary = f"{path}.{os.getpid()}"
+        # Not the process's number: another namespace may have a process of the same.
+        temporary = f"{path}.{os.urandom(8).hex()}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = os.open(temporary, flags, 0o600)
         try:
-            fd = os.open(
-                temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-            )
             with open(fd, "w", encoding="utf-8") as file:
-                json.dump({"aorta": FORMAT, "boot": boot, **merged}, file, separators=(",", ":"))
+                file.write(text)
             os.replace(temporary, path)
         except OSError:
             _unlink(temporary)
@@ -129,12 +134,15 @@ def _loaded(path: str, boot: str) -> dict[str, dict[str, Any]]:
 
 def _is_ours(found: os.stat_result, is_kind: Callable[[int], bool]) -> bool:
     """Tell whether nobody else can have written it."""
-    return is_kind(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    # All users that a user namespace lacks have one number in it.
+    own = found.st_uid == os.geteuid() != OVERFLOW_UID
+    return is_kind(found.st_mode) and own and not found.st_mode & 0o022
 
 
 def _make_private(path: str) -> None:
-    # Where the directory above is not there, a variable names something else than it should.
-    if os.path.isdir(os.path.dirname(path)):
+    # Where the directory above is not there or another user's, a variable names what it should not.
+    above = os.path.dirname(path)
+    if os.path.isdir(above) and (above == "/tmp" or os.stat(above).st_uid == os.geteuid()):  # noqa: S108
         with contextlib.suppress(FileExistsError):
             os.mkdir(path, mode=0o700)
     found = os.lstat(path)

@@ -56,13 +56,21 @@ class TreeDigest:
         if prefix is None:
             text = f"{self.path}: left out by --digests {self.method}"
             return Answer(kind=ReasonKind.NOT_REQUESTED, subject=self.path, detail=text)
-        lines = "\n".join(f"{file.name}\t{file.digest.value}" for file in self.files)
+        lines = "\n".join(f"{_plain(file.name)}\t{file.digest.value}" for file in self.files)
         return Answer(value=f"{prefix}:{_hex(lines)}", subject=self.path)
 
 
 def names_digest(names: Iterable[str]) -> str:
     """Return ``filenames-sha256:HEX`` over the sorted names."""
-    return f"filenames-sha256:{_hex(chr(10).join(sorted(names)))}"
+    return f"filenames-sha256:{_hex(chr(10).join(map(_plain, sorted(names))))}"
+
+
+def _plain(name: str) -> str:
+    """Return a name without tabs and line ends, so that no name reads like several."""
+    if "\t" not in name and "\n" not in name:
+        return name
+    # No other name begins with a slash.
+    return "/" + name.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
 
 
 def _hex(text: str) -> str:
@@ -81,7 +89,7 @@ def digest_tree(ctx: "Context", path: str, members: Chosen, descend: Chosen) -> 
     wanted = [(prefix + name, entry if entry.kind == "file" else None) for name, entry in found]
     answers = ctx.digests(wanted, method)
     files = tuple(
-        TreeFile(name=name, size=_size(ctx, place, entry), digest=answer)
+        TreeFile(name=name, size=_size(ctx, place, entry), digest=_listed(answer))
         for (name, entry), (place, _), answer in zip(found, wanted, answers, strict=True)
     )
     return Answer(
@@ -110,6 +118,14 @@ def _chosen(
             for member in inner.value:
                 if member.kind != "dir" and members(member.name):
                     yield f"{entry.name}/{member.name}", member
+
+
+def _listed(answer: Answer[str]) -> Answer[str]:
+    """Return the answer; that a name of the listing leads nowhere contradicts the listing."""
+    if not answer.absent:
+        return answer
+    detail = f"{answer.subject}: its directory names it, and there is nothing"
+    return Answer(kind=ReasonKind.EXPECTED, subject=answer.subject, detail=detail)
 
 
 def _size(ctx: "Context", path: str, entry: Entry) -> int | None:

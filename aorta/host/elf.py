@@ -23,7 +23,7 @@ BLOCK = 16 * 1024
 TABLE_LIMIT = 8 << 20
 STRING_LIMIT = 64 * 1024
 STRINGS_LIMIT = 256 << 20
-NEEDED_LIMIT = 4096
+NEEDED_LIMIT, NAMES_LIMIT = 4096, 256 * 1024
 NOTE_LIMIT = 64 * 1024
 NOTES_LIMIT = 64
 
@@ -71,7 +71,7 @@ def parse_elf(read: Reader, size: int, symbols: str | None = None) -> Elf:
     wanted = re.compile(symbols.encode()) if symbols is not None else None
     try:
         return _File(read, size).parsed(wanted)
-    except (OSError, ElfError):
+    except (OSError, ElfError, MemoryError):
         raise
     except Exception as error:
         # The file is hostile until shown otherwise, and so is what a parser makes of it.
@@ -176,7 +176,7 @@ class _File:
             byte_order="little" if self.order == "<" else "big",
             machine=str(self._header["e_machine"]),
             dynamic=bool(places),
-            needed=tuple(self._text(strings, at) for at in needed),
+            needed=tuple(self._names(strings, needed)),
             build_id=self._build_id(),
             symbols=tuple(self._symbols(tags, strings, wanted)) if wanted is not None else (),
             **one,
@@ -209,6 +209,16 @@ class _File:
             if start <= address < start + length:
                 return offset + address - start
         raise ElfError("an ELF file whose tables are in no segment")
+
+    def _names(self, strings: tuple[int, int], places: list[int]) -> Iterator[str]:
+        """Yield the names of needed libraries, as many as a real file can have."""
+        total = 0
+        for at in places:
+            name = self._text(strings, at)
+            total += len(name)
+            if total > NAMES_LIMIT:
+                raise ElfError("an ELF file with more names of libraries than are read")
+            yield name
 
     def _text(self, strings: tuple[int, int], at: int) -> str:
         if at >= strings[1]:

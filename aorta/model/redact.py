@@ -43,6 +43,10 @@ _SHAPES = (
     # user:password@ of any URL, the last @ of the authority counts; a password may hold a raw slash
     re.compile(r"(?P<keep>://)[^\s/?#\"'<>\\]{1,1024}(?=@(?!sha256:))"),
     re.compile(r"(?P<keep>://)[^\s/@:\"'<>]{0,256}:(?!\d{1,5}[/?#])[^\s@\"'<>]{1,256}(?=@(?!sha256:))"),
+    # the same of a URL that was taken for a path, and of a share's address
+    re.compile(
+        r"(?P<keep>\b[a-z][a-z0-9+.-]{0,20}:/|(?<![:/\w])//)[^\s/@:\"'<>]{1,256}:[^\s/@\"'<>]{1,256}(?=@)"
+    ),
     re.compile(
         r"(?P<keep>\bauthorization\b[\"'\s:=\\]{1,8}(?:basic|digest|token)\s{1,8})[^\s\"',;]+",
         re.IGNORECASE,

@@ -20,10 +20,13 @@ from aorta.collect.digests import END, Digests
 from aorta.collect.hashing import HashPool
 from aorta.collect.memory import Memory
 from aorta.collect.request import Request
+from aorta.collect.tree_digest import TreeFile, names_digest
 from aorta.host.live import LiveHost
+from aorta.model.frozen import evolve
 from aorta.model.vocabulary import ReasonKind
 from aorta.testing import FakeHost
 from tests.parts.fuse import hanging_mount
+from tests.parts.needs import need
 
 
 class Counting(LiveHost):
@@ -216,7 +219,11 @@ def test_a_file_that_changes_while_it_is_read_is_not_remembered(tree):
             return digest
 
     memory = Memory()
-    told(context(memory, host=Changing())[0], tree)
+    torn = told(context(memory, host=Changing())[0], tree)
+    assert {file.digest.kind for file in torn.files} == {ReasonKind.FAILED}, (
+        "a digest of no state of the file"
+    )
+    assert "written to while it was read" in torn.combined().detail
     ctx, _, host = context(memory)
     told(ctx, tree)
     assert len(host.hashed) == 3
@@ -401,6 +408,67 @@ def test_nothing_is_remembered_of_a_file_system_that_a_program_serves(tree):
             host.close()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts file systems")
+def test_nothing_is_remembered_of_an_image(tmp_path):
+    """Whoever makes an image sets the times and numbers of its files: two images can have the same."""
+    need("mksquashfs", "needs squashfs-tools")
+    point = tmp_path / "image"
+    point.mkdir()
+    memory, told_of = Memory(), []
+    for content in (b"A" * 1000, b"B" * 1000):
+        folder = tmp_path / content[:1].decode()
+        folder.mkdir()
+        (folder / "x.dat").write_bytes(content)
+        image = f"{folder}.sqsh"
+        command = ["mksquashfs", str(folder), image, "-quiet", "-no-progress", "-all-time", "1700000000"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["mount", "-o", "loop,ro", image, str(point)], check=True)
+        try:
+            ctx, digests, host = context(memory)
+            told_of.append(ctx.digest(f"{point}/x.dat").value)
+            digests.close()
+            assert len(host.hashed) == 1
+        finally:
+            subprocess.run(["umount", str(point)], check=True)
+    assert told_of == [sha256(b"A" * 1000), sha256(b"B" * 1000)]
+
+
+def test_no_name_reads_like_several_files(tree):
+    first = told(context()[0], tree)
+    lines = [f"{file.name}\t{file.digest.value}" for file in first.files]
+    for file in first.files[:-1]:
+        (tree / file.name).unlink()
+    tricky = "\n".join(lines[:-1]) + "\n" + first.files[-1].name
+    assert "\t" in tricky
+    one = TreeFile(name=tricky, size=10, digest=first.files[-1].digest)
+    assert evolve(first, files=(one,)).combined().value != first.combined().value
+    assert names_digest(["a\nb"]) != names_digest(["a", "b"])
+    assert names_digest(["a\\nb"]) != names_digest(["a\nb"])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user")
+def test_the_number_of_unmapped_users_is_nobodys_own(tree, monkeypatch):
+    ctx, digests, _ = context(Memory())
+    told(ctx, tree)
+    digests.close()
+    directory = Path(os.environ["XDG_RUNTIME_DIR"], "aorta")
+    file = next(directory.iterdir())
+    for path in (directory, file):
+        os.chown(path, 65534, 65534)
+    monkeypatch.setattr(os, "geteuid", lambda: 65534)
+    ctx, _, host = context(Memory())
+    told(ctx, tree)
+    assert len(host.hashed) == 3
+
+
+def test_a_memory_that_would_be_too_large_is_not_left(tree, monkeypatch):
+    monkeypatch.setattr(memories, "SIZE_LIMIT", 100)
+    ctx, digests, _ = context(Memory())
+    told(ctx, tree)
+    digests.close()
+    assert not Path(os.environ["XDG_RUNTIME_DIR"], "aorta").exists()
+
+
 def test_links_and_what_they_lead_to(tree):
     (tree / "gfx942" / "c.hsaco").unlink()
     (tree / "l.dat").symlink_to("a.dat")
@@ -411,9 +479,9 @@ def test_links_and_what_they_lead_to(tree):
     found = told(context(Memory())[0], tree)
     told_of = {file.name: (file.size, file.digest.value, file.digest.kind) for file in found.files}
     assert told_of["l.dat"] == (1000, sha256(b"a" * 1000), None)
-    assert told_of["broken.dat"] == (None, None, ReasonKind.ABSENT)
+    assert told_of["broken.dat"] == (None, None, ReasonKind.EXPECTED)
     assert told_of["gfx90a/d.dat"] == (1, sha256(b"d"), None)
-    assert found.combined().kind is ReasonKind.ABSENT
+    assert found.combined().kind is ReasonKind.EXPECTED
 
 
 def test_identity_is_name_size_build_id_and_both_ends(tree):

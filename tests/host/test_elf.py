@@ -621,3 +621,11 @@ def test_symbols_as_nm_tells_them(path):
     assert sorted(found) == wanted
     some = [each for each in found if "hip" in each or "hsa" in each]
     assert sorted(parsed(Path(path).read_bytes(), "hip|hsa").symbols) == sorted(some)
+
+
+def test_too_little_memory_is_no_defect_of_the_file():
+    def read(offset, size):
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        parse_elf(read, 1000)

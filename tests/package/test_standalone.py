@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from aorta import __version__
-from aorta.cli.archive import MAIN, PYTHONS, SHEBANG
+from aorta.cli.archive import MAIN, PYTHONS, SHEBANG, _tree
 from tests.parts.fuse import hanging_mount
 from tests.parts.fuse_hang import SCRIPT
 from tests.parts.needs import need
@@ -324,3 +324,17 @@ def test_the_single_file_does_not_write_itself(alone, tmp_path):
     text = "this aorta runs from an archive itself; copy that"
     assert (done.returncode, done.stderr) == (1, f"aorta: cannot write a.pyz: {text}\n")
     assert os.listdir(tmp_path) == []
+
+
+def test_what_else_lies_in_a_checkout_stays_out(tmp_path):
+    (tmp_path / "inner").mkdir()
+    for name in ("a.py", "inner/b.py", "py.typed"):
+        (tmp_path / name).write_text("")
+    for name in (".env", "notes.bak", "a.py~", "a.pyc"):
+        (tmp_path / name).write_text("TOKEN=hunter2hunter2")
+    (tmp_path / ".#a.py").symlink_to("nobody@nowhere")
+    (tmp_path / "loop").symlink_to(".")
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "c.py").write_text("")
+    os.mkfifo(tmp_path / "fifo.py")
+    assert sorted(name for name, _ in _tree(tmp_path, "x")) == ["x/a.py", "x/inner/b.py", "x/py.typed"]

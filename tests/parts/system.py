@@ -20,6 +20,7 @@ PARTS = {
     "ibverbs-utils": ("ibv_devices", "real verbs tools without a device"),
     "iproute2": ("ip", "network namespaces, rdma"),
     "bubblewrap": ("bwrap", "a bare machine and an unnamed sandbox"),
+    "squashfs-tools": ("mksquashfs", "an image, whose files bear made-up times"),
     "fuse3": ("fusermount3", "a file system that never answers"),
     "sudo": ("sudo", "a refusing and a granting sudo"),
     "docker.io": ("dockerd", "a real engine, and the real options of docker"),
