@@ -15,7 +15,7 @@ from aorta_collectors.tree.kernel_library import (
     LibraryCopy,
     find_library,
     note_header,
-    other_copies,
+    other_libraries,
     packaged,
     read_header,
 )
@@ -101,5 +101,5 @@ def collect(ctx: Context) -> MIOpen:
         lib_hash=ctx.take(ctx.digest(path) if path else found, "lib_hash"),
         kernel_db_dir=place.path if place.trouble is None else None,
         kernel_db_revision=ctx.take(revision(listed), "kernel_db_revision"),
-        other_libraries=other_copies(ctx, roots, LIBRARY, path),
+        other_libraries=other_libraries(ctx, roots, LIBRARY, path),
     )

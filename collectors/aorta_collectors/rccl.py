@@ -6,10 +6,9 @@ with in ``pytorch_build``: one unlabelled number would be wrong for somebody.
 
 import posixpath
 import re
-from collections.abc import Iterator
 from typing import Annotated
 
-from aorta.collect import Answer, Context, Module
+from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
@@ -17,7 +16,7 @@ from aorta.plugin import collector
 from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.rocm import Rocm
 from aorta_collectors.tree.headers import dotted, first_header, number
-from aorta_collectors.tree.libraries import configured_dirs, pick, search_path
+from aorta_collectors.tree.libraries import other_copies, pick
 from aorta_collectors.tree.net_plugin import NetPlugin, find_plugin
 from aorta_collectors.tree.versions import release_numbers
 
@@ -205,30 +204,7 @@ def _builtin_anp(ctx: Context, plugin: NetPlugin) -> BuiltInAnp | None:
 
 
 def _others(ctx: Context, library: str | None) -> tuple[RcclCopy, ...] | None:
-    """Return the other copies, each real path once, in the loader's order; None where some were hidden."""
-    copies = []
-    known = {library}
-    torch, configured = ctx.module("torch"), configured_dirs(ctx)
-    troubles = [each for each in (torch, configured.trouble) if each is not None and not each.ok]
-    for origin, place in _origins(ctx, torch.value, configured.places):
-        found = pick(ctx, (place,), NAME)
-        if found.kind is ReasonKind.DENIED and origin == "ld.so.conf":
-            continue  # the loader of this user may not look there either
-        if found.value is not None and found.value not in known:
-            known.add(found.value)
-            copies.append(RcclCopy(path=found.value, origin=origin))
-        elif not (found.ok or found.absent):
-            troubles.append(found)
-    for trouble in troubles:
-        ctx.take(trouble, "other_libraries")
-    return tuple(copies) if copies or not troubles else None
-
-
-def _origins(ctx: Context, torch: Module | None, configured: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the directories that a loader looks in, each with what leads it there."""
-    for place in search_path(ctx):
-        yield "LD_LIBRARY_PATH", place
-    for package in torch.locations[:1] if torch else ():
-        yield "torch", posixpath.join(package, "lib")
-    for place in configured:
-        yield "ld.so.conf", place
+    copies = other_copies(ctx, NAME, library)
+    if copies is None:
+        return None
+    return tuple(RcclCopy(path=copy.path, origin=copy.origin) for copy in copies)

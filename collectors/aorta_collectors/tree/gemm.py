@@ -14,7 +14,7 @@ from aorta_collectors.tree.kernel_library import (
     LibraryCopy,
     find_library,
     note_header,
-    other_copies,
+    other_libraries,
     packaged,
     read_header,
 )
@@ -143,7 +143,7 @@ def describe(ctx: Context, library: KernelLibrary) -> dict[str, Any]:
         "upstream_commit": pin.value,
         "upstream_commit_matches_tweak": _matches(ctx, pin.value, header.tweak),
         "applied_prs": {} if roots.found else None,
-        "other_libraries": other_copies(ctx, roots, library, path),
+        "other_libraries": other_libraries(ctx, roots, library, path),
     }
 
 

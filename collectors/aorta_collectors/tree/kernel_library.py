@@ -14,7 +14,7 @@ from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.tree.catalog import DEFAULT, Family, Place, coverage, names
 from aorta_collectors.tree.headers import first_header, version, word
 from aorta_collectors.tree.layout import WHEEL_PREFIX
-from aorta_collectors.tree.libraries import configured_dirs, pick, search_path
+from aorta_collectors.tree.libraries import Copy, other_copies, pick
 from aorta_collectors.tree.links import absolute
 
 LIBRARIES = f"{WHEEL_PREFIX}libraries"
@@ -194,45 +194,21 @@ def _lost(path: str | None, name: str, kind: ReasonKind, text: str) -> Place:
     return Place(path=path, source=name, trouble=Answer(kind=kind, subject=path or name, detail=text))
 
 
-def other_copies(
+def other_libraries(
     ctx: Context, roots: RocmRoots, library: KernelLibrary, own: str | None
 ) -> tuple[LibraryCopy, ...] | None:
-    """Return the other files of a library, each real path once; None where some were hidden."""
-    copies = []
-    known = {own}
-    torch, configured = ctx.module("torch"), configured_dirs(ctx)
-    troubles: list[Answer[Any]] = [
-        each for each in (torch, configured.trouble) if each is not None and not each.ok
-    ]
-    inside = torch.value.locations[:1] if torch.value else ()
-    for origin, place in _origins(ctx, roots, inside, configured.places):
-        found = pick(ctx, (place,), library.soname)
-        if found.kind is ReasonKind.DENIED and origin == "ld.so.conf":
-            continue  # the loader of this user may not look there either
-        if found.value is not None and found.value not in known:
-            known.add(found.value)
-            copies.append(_copy(ctx, library, origin, place, found.value))
-        elif not (found.ok or found.absent):
-            troubles.append(found)
-    for trouble in troubles:
-        ctx.take(trouble, "other_libraries")
-    return tuple(copies) if copies or not troubles else None
+    """Return the other files of a library with their kernels; None where some were hidden."""
+    copies = other_copies(ctx, library.soname, own, _wheels(ctx, roots))
+    return tuple(_copy(ctx, library, copy) for copy in copies) if copies is not None else None
 
 
-def _origins(
-    ctx: Context, roots: RocmRoots, torch: tuple[str, ...], configured: tuple[str, ...]
-) -> Iterator[tuple[str, str]]:
-    """Yield directories that may hold another copy, each with what leads there."""
-    for place in search_path(ctx):
-        yield "LD_LIBRARY_PATH", place
-    for package in torch:
-        yield "torch", posixpath.join(package, "lib")
-    for site in _sites(ctx, roots, torch):
+def _wheels(ctx: Context, roots: RocmRoots) -> Iterator[str]:
+    """Yield the library directories of ROCm's Python packages."""
+    torch = ctx.module("torch").value
+    for site in _sites(ctx, roots, torch.locations[:1] if torch else ()):
         for entry in ctx.scan(site).value or ():
             if entry.name.startswith(LIBRARIES):
-                yield "wheel", posixpath.join(site, entry.name, "lib")
-    for place in configured:
-        yield "ld.so.conf", place
+                yield posixpath.join(site, entry.name, "lib")
 
 
 def _sites(ctx: Context, roots: RocmRoots, torch: tuple[str, ...]) -> tuple[str, ...]:
@@ -242,12 +218,12 @@ def _sites(ctx: Context, roots: RocmRoots, torch: tuple[str, ...]) -> tuple[str,
     return tuple(dict.fromkeys((*beside, *map(posixpath.dirname, torch), *told)))
 
 
-def _copy(ctx: Context, library: KernelLibrary, origin: str, place: str, path: str) -> LibraryCopy:
-    kernels = _beside(ctx, place, library, versioned=False)
-    listed = names(ctx, kernels.path or place, library.family) if kernels.trouble is None else None
+def _copy(ctx: Context, library: KernelLibrary, copy: Copy) -> LibraryCopy:
+    kernels = _beside(ctx, copy.place, library, versioned=False)
+    listed = names(ctx, kernels.path or copy.place, library.family) if kernels.trouble is None else None
     return LibraryCopy(
-        path=path,
-        origin=origin,
+        path=copy.path,
+        origin=copy.origin,
         kernel_db_dir=kernels.path if kernels.trouble is None else None,
         gfx_arch_coverage=coverage(listed.value) if listed is not None and listed.value is not None else None,
     )
