@@ -216,7 +216,9 @@ def test_a_signal_at_any_moment_leaves_no_file(cli, environ):
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=30)
         assert process.returncode in (0, 143, -signal.SIGTERM)
-        assert err in ("", "wrote x.json\n", "aorta: stopped by SIGTERM\n")
+        told = "aorta: stopped by SIGTERM\n"
+        # The signal may come when the file is written, and before the process has ended.
+        assert err in ("", "wrote x.json\n", told, f"wrote x.json\n{told}")
         assert [path.name for path in cli.folder.iterdir()] in ([], ["x.json"])
 
 
