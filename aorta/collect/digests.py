@@ -99,18 +99,32 @@ class Digests:
         An entry of a listing spares the look at the file. Who asks for a file that is being read
         waits for that, as long as its own time goes; a time that was over is not remembered.
         """
-        known = [self._known(path, entry, method) for path, entry in wanted]
+        known = self._known(wanted, method)
         rest = [place for place, answer in enumerate(known) if answer is None]
         told = self._asked([wanted[place] for place in rest], timeout, method) if rest else []
         answers = dict(zip(rest, told, strict=True))
         return [(answer, False) if answer else answers[place] for place, answer in enumerate(known)]
 
-    def _known(self, path: str, entry: Entry | None, method: str) -> Answer[str] | None:
-        """Return what is remembered of a listed file; a large directory is all of such."""
-        if entry is None or method != FULL or self._verify or self._memory is None:
-            return None
-        value = self._recalled("sha256", path, entry)
-        return Answer(value=value, subject=path) if isinstance(value, str) else None
+    def _known(self, wanted: Sequence[tuple[str, Entry | None]], method: str) -> list[Answer[str] | None]:
+        """Return what is remembered of listed files, None for each of the others.
+
+        A large directory is all of such, so this is one loop: a call for each file would take as long again.
+        """
+        memory, trusted = self._memory, dict[tuple[str, int], bool]()
+        if memory is None or method != FULL or self._verify:
+            return [None] * len(wanted)
+        answers: list[Answer[str] | None] = []
+        for path, entry in wanted:
+            value = None
+            if entry is not None:
+                place = path.rpartition("/")[0], entry.dev
+                trust = trusted.get(place)
+                if trust is None:
+                    trust = trusted[place] = self._trusts(path, entry)
+                if trust and entry.ctime_ns > 0:
+                    value = memory.get("sha256", key_of(entry)) or self._recalled("sha256", path, entry)
+            answers.append(Answer(value=value, subject=path) if isinstance(value, str) else None)
+        return answers
 
     def _asked(
         self, wanted: Sequence[tuple[str, Entry | None]], timeout: float, method: str

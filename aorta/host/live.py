@@ -77,7 +77,7 @@ class LiveHost:
 
     def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
         """Return the members of a directory, sorted; of a slow mount point only that it is there."""
-        return [Entry(**member) for member in self._ask("scan", path, timeout, details=details)]
+        return [_entry(*member) for member in self._ask("scan", path, timeout, details=details)]
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
         """Return the hexadecimal digest of a regular file's content."""
@@ -219,6 +219,18 @@ class LiveHost:
             and slow_helper.walk("/", entry, table.slow.__contains__)[1] != slow_helper.AWAY
         ]
         return {**environ, "LD_LIBRARY_PATH": ":".join(entries)} if entries else environ
+
+
+def _entry(
+    name: str,
+    kind: str,
+    size: int = 0,
+    mtime_ns: int = 0,
+    ctime_ns: int = 0,
+    inode: int = 0,
+    dev: int = 0,
+) -> Entry:
+    return Entry(name=name, kind=kind, size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns, inode=inode, dev=dev)
 
 
 def _absolute(path: str) -> str:

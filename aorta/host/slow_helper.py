@@ -10,6 +10,7 @@ from __future__ import annotations
 import binascii
 import errno
 import json
+import operator
 import os
 import stat as modes
 import sys
@@ -144,37 +145,30 @@ def stat(path: str, *, follow: bool) -> dict[str, Any]:
     }
 
 
-def scan(path: str, real: str, foreign: Foreign, *, details: bool) -> list[dict[str, Any]]:
-    """Return the fields of ``aorta.host.protocol.Entry`` of each member, sorted by name.
+def scan(path: str, real: str, foreign: Foreign, *, details: bool) -> list[tuple[Any, ...]]:
+    """Return the fields of ``aorta.host.protocol.Entry`` of each member in their order, sorted by name.
 
     ``real`` is the path without links; a member that is foreign is only named. Without ``details``
     the members are not looked at one by one.
     """
-    members: list[dict[str, Any]] = []
+    members: list[tuple[Any, ...]] = []
     with os.scandir(path) as entries:
         for entry in entries:
             if foreign(f"{real.rstrip('/')}/{entry.name}"):
-                members.append({"name": entry.name, "kind": "dir"})
+                members.append((entry.name, "dir"))
                 continue
             if not details:
-                members.append({"name": entry.name, "kind": _kind_of(entry)})
+                members.append((entry.name, _kind_of(entry)))
                 continue
             try:
                 found = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue
+            times = found.st_mtime_ns, found.st_ctime_ns
             members.append(
-                {
-                    "name": entry.name,
-                    "kind": _kind(found.st_mode),
-                    "size": found.st_size,
-                    "mtime_ns": found.st_mtime_ns,
-                    "ctime_ns": found.st_ctime_ns,
-                    "inode": found.st_ino,
-                    "dev": found.st_dev,
-                }
+                (entry.name, _kind(found.st_mode), found.st_size, *times, found.st_ino, found.st_dev)
             )
-    return sorted(members, key=lambda member: str(member["name"]))
+    return sorted(members, key=operator.itemgetter(0))
 
 
 def _kind_of(entry: os.DirEntry[str]) -> str:

@@ -24,7 +24,9 @@ else:
 T = TypeVar("T")
 
 _FIELD: type[Any] = type(attrs.field())
-_DECLARED, _REQUIRED = "__declared_members__", "__required_members__"
+_DECLARED, _REQUIRED, _USES = "__declared_members__", "__required_members__", "__uses__"
+#: Instances after which a class is made in full.
+MANY = 50
 _building = threading.RLock()
 
 
@@ -45,6 +47,7 @@ def frozen(cls: type[T]) -> type[T]:
         for default, kind in zip(own.values(), cls.__annotations__.values(), strict=True)
     ):
         return _built(made)
+    setattr(made, _USES, [0])
     made.__attrs_attrs__ = _Unbuilt(made)
     made.__init__ = _set_members
     made.__setattr__ = made.__delattr__ = _refuse
@@ -72,6 +75,11 @@ def _built(cls: type[T]) -> type[T]:
 
 def _set_members(self: Any, **values: Any) -> None:
     """Set every member from its value or its default."""
+    uses = getattr(type(self), _USES)
+    uses[0] += 1
+    if uses[0] == MANY:
+        # An initialiser of its own is dear to make and faster from then on.
+        attrs.fields(type(self))
     declared = getattr(type(self), _DECLARED)
     members = self.__dict__
     members.update(declared)

@@ -162,7 +162,7 @@ def again(folder: Path, options: argparse.Namespace) -> Line:
     env = environment(folder, "again")
     program = IN_PROCESS.format(module="aorta.instrumentation.environment", function="collect_env")
     interpreter = Path(options.peer.split()[0]).with_name("python")
-    theirs = json.loads(python("-c", program, program=interpreter, env=env).stdout)
+    theirs = json.loads(python("-c", program, program=interpreter, env=env, cwd=folder).stdout)
     ours = json.loads(python("-c", program, env=env, path=f"{ROOT}:{ROOT}/collectors").stdout)
     compared = statistics.median(ours[1:]) / statistics.median(theirs[1:])
     told = f"later captures {compared:.4f} of the peer's ({statistics.median(ours[1:]) * 1000:.0f} ms)"

@@ -34,13 +34,14 @@ def python(
     program: object = sys.executable,
     env: dict[str, str] | None = None,
     path: str | None = None,
+    cwd: Path = ROOT,
 ) -> "subprocess.CompletedProcess[str]":
     """Run a Python program, by default this interpreter with aorta's sources."""
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/collectors"} if env is None else dict(env)
     if path is not None:
         environment["PYTHONPATH"] = path
     command = [str(program), *map(str, words)]
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
 def aorta(*words: object) -> "subprocess.CompletedProcess[str]":

@@ -164,13 +164,14 @@ def names(ctx: Context, directory: str, family: Family) -> Answer[tuple[str, ...
 
     Not ok where the directory or one below it could not be listed: a part is not the whole.
     """
-    listed = ctx.scan(directory)
+    # With details, since the catalog needs them: so the directory is listed once for all.
+    listed = ctx.scan(directory, details=True)
     if listed.value is None:
         return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
     found: list[str] = []
     for entry in listed.value:
         if entry.kind in ("dir", "link") and family.descends(entry.name):
-            below = ctx.scan(f"{directory}/{entry.name}")
+            below = ctx.scan(f"{directory}/{entry.name}", details=True)
             if below.absent and entry.kind == "link":
                 continue
             if below.value is None:
@@ -217,33 +218,34 @@ def take_menu(ctx: Context, place: Place, family: Family, field: str) -> Menu:
         files=tuple(_file(file, family) for file in tree.files) if ctx.wants(Detail.FULL) else None,
         digests=tree.method,
         combined_content_hash=ctx.take(tree.combined(), f"{field}.combined_content_hash"),
-        **(_counted(tree, family) if not tree.unlisted else {}),
+        **(_counted(tuple(file.name for file in tree.files), family) if not tree.unlisted else {}),
     )
 
 
-def _counted(tree: TreeDigest, family: Family) -> dict[str, Any]:
-    """Return what the names of all files tell, each name read once."""
+@functools.lru_cache(maxsize=8)
+def _counted(listed: tuple[str, ...], family: Family) -> dict[str, Any]:
+    """Return what the names of all files tell, each name read once; a later capture has the same names."""
     logic = 0
     archs: set[str] = set()
     targets: set[str] = set()
     units: dict[str, set[int]] = {}
     devices: set[str] = set()
     nested: set[bool] = set()
-    for file in tree.files:
-        logic += family.suffix(file.name) in family.logic
-        named = parse_archs(file.name)
+    for name in listed:
+        logic += family.suffix(name) in family.logic
+        named = parse_archs(name)
         for each in named:
             archs.add(each.arch)
             targets.add(each.target)
             if each.compute_units is not None:
                 units.setdefault(each.arch, set()).add(each.compute_units)
-        devices.update(parse_device_ids(file.name))
-        if named or not file.name.endswith(".txt"):
-            nested.add("/" in file.name)
+        devices.update(parse_device_ids(name))
+        if named or not name.endswith(".txt"):
+            nested.add("/" in name)
     return {
         "layout": _LAYOUTS[frozenset(nested)],
         "logic_file_count": logic,
-        "file_count": len(tree.files),
+        "file_count": len(listed),
         "gfx_arch_coverage": tuple(sorted(archs)),
         "gfx_targets": tuple(sorted(targets)),
         "compute_units": {arch: tuple(sorted(units[arch])) for arch in sorted(units)} if units else None,
