@@ -38,6 +38,9 @@ _BOOT = re.compile(r"[0-9a-f-]{8,64}")
 #: How much of a file's head and of its tail counts for its identity.
 END = 64 * 1024
 
+#: Directories that are remembered as a whole.
+TREES = 16
+
 #: The size of a file whose size is not known: it is begun first.
 UNKNOWN_SIZE = 1 << 62
 
@@ -125,6 +128,21 @@ class Digests:
                     value = memory.get("sha256", key_of(entry)) or self._recalled("sha256", path, entry)
             answers.append(Answer(value=value, subject=path) if isinstance(value, str) else None)
         return answers
+
+    def known_tree(self, question: Any, listings: Sequence[list[Entry]]) -> Any:
+        """Return the tree that was remembered for a question, if its listings are the same."""
+        if self._memory is None or self._verify:
+            return None
+        before, tree = self._memory.trees.get(question, ((), None))
+        # Large ones that have not changed are the very same objects, which compares at once.
+        return tree if before == tuple(listings) else None
+
+    def remember_tree(self, question: Any, listings: Sequence[list[Entry]], tree: Any) -> None:
+        """Remember a tree whose files were all remembered themselves."""
+        if self._memory is not None:
+            while len(self._memory.trees) >= TREES:
+                self._memory.trees.pop(next(iter(self._memory.trees)), None)
+            self._memory.trees[question] = tuple(listings), tree
 
     def _asked(
         self, wanted: Sequence[tuple[str, Entry | None]], timeout: float, method: str

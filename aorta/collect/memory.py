@@ -47,6 +47,8 @@ class Memory:
     """Values by kind (``sha256``, ``elf``) and by what a file is known by."""
 
     def __init__(self) -> None:
+        #: Whole directories whose digests were all remembered, by what was asked of them.
+        self.trees: dict[Any, Any] = {}
         self._values: dict[tuple[str, str], Any] = {}
         self._durable: dict[str, dict[str, Any]] | None = None
         self._added = False

@@ -1,5 +1,6 @@
 """The content of a directory: its files, their digests, and one digest over all of them."""
 
+import functools
 import hashlib
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
@@ -49,6 +50,10 @@ class TreeDigest:
 
     def combined(self) -> Answer[str]:
         """Return one digest over names and contents, or why there is none: part of them is not all."""
+        return self._combined
+
+    @functools.cached_property
+    def _combined(self) -> Answer[str]:
         trouble = self.trouble()
         if trouble is not None:
             return Answer(kind=trouble.kind, subject=trouble.subject, detail=trouble.detail)
@@ -82,42 +87,54 @@ def digest_tree(ctx: "Context", path: str, members: Chosen, descend: Chosen) -> 
     listed = ctx.scan(path, details=True)
     if listed.value is None:
         return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
-    unlisted: list[Answer[Any]] = []
-    found = sorted(_chosen(ctx, path, listed.value, members, descend, unlisted), key=lambda each: each[0])
-    method = ctx.digest_method(path)
+    inner = _inner(ctx, path, listed.value, descend)
+    method, question = ctx.digest_method(path), (path, members, descend)
+    listings = [listed.value, *(answer.value for _, answer in inner if answer.value is not None)]
+    known = ctx.known_tree(question, listings) if method == FULL else None
+    if known is not None:
+        return Answer(value=known, subject=path)
+    unlisted = tuple(answer for _, answer in inner if answer.value is None)
+    found = sorted(_chosen(listed.value, inner, members), key=lambda each: each[0])
     prefix = path.rstrip("/") + "/"
     wanted = [(prefix + name, entry if entry.kind == "file" else None) for name, entry in found]
+    hashed = ctx.digest_count.hashed
     answers = ctx.digests(wanted, method)
     files = tuple(
         TreeFile(name=name, size=_size(ctx, place, entry), digest=_listed(answer))
         for (name, entry), (place, _), answer in zip(found, wanted, answers, strict=True)
     )
-    return Answer(
-        value=TreeDigest(path=path, method=method, files=files, unlisted=tuple(unlisted)), subject=path
-    )
+    tree = TreeDigest(path=path, method=method, files=files, unlisted=unlisted)
+    whole = not unlisted and all(entry.kind == "file" for _, entry in found)
+    if whole and ctx.digest_count.hashed == hashed and tree.combined().ok and method == FULL:
+        ctx.remember_tree(question, listings, tree)
+    return Answer(value=tree, subject=path)
+
+
+def _inner(
+    ctx: "Context", path: str, entries: Iterable[Entry], descend: Chosen
+) -> list[tuple[str, Answer[list[Entry]]]]:
+    """Return the chosen directories and their listings; a link that leads to no directory is none."""
+    listed = []
+    for entry in entries:
+        if entry.kind in ("dir", "link") and descend(entry.name):
+            answer = ctx.scan(posixpath.join(path, entry.name), details=True)
+            if answer.value is not None or not (answer.absent and entry.kind == "link"):
+                listed.append((entry.name, answer))
+    return listed
 
 
 def _chosen(
-    ctx: "Context",
-    path: str,
-    entries: Iterable[Entry],
-    members: Chosen,
-    descend: Chosen,
-    unlisted: list[Answer[Any]],
+    entries: Iterable[Entry], inner: Iterable[tuple[str, Answer[list[Entry]]]], members: Chosen
 ) -> Iterator[tuple[str, Entry]]:
+    """Yield the chosen files by name; a directory that was entered is no file."""
+    entered = {name for name, _ in inner}
     for entry in entries:
-        if entry.kind != "dir" and members(entry.name):
+        if entry.kind != "dir" and entry.name not in entered and members(entry.name):
             yield entry.name, entry
-        elif entry.kind in ("dir", "link") and descend(entry.name):
-            inner = ctx.scan(posixpath.join(path, entry.name), details=True)
-            if inner.value is None:
-                # A link that leads to a file, or to nothing, is no directory of files.
-                if not (inner.absent and entry.kind == "link"):
-                    unlisted.append(inner)
-                continue
-            for member in inner.value:
-                if member.kind != "dir" and members(member.name):
-                    yield f"{entry.name}/{member.name}", member
+    for folder, answer in inner:
+        for member in answer.value or ():
+            if member.kind != "dir" and members(member.name):
+                yield f"{folder}/{member.name}", member
 
 
 def _listed(answer: Answer[str]) -> Answer[str]:

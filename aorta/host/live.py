@@ -30,6 +30,10 @@ from aorta.host.runner import Runner
 from aorta.host.slow import SlowFiles, timed_out
 
 _MAX_MOVES = 40
+
+#: Large directories as they were listed last in this process: one that has not changed is the same object.
+LARGE, LISTINGS = 200, 32
+_LISTINGS: dict[str, tuple[list[Any], list[Entry]]] = {}
 _UTF8_MAX = 4
 
 
@@ -77,7 +81,16 @@ class LiveHost:
 
     def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
         """Return the members of a directory, sorted; of a slow mount point only that it is there."""
-        return [_entry(*member) for member in self._ask("scan", path, timeout, details=details)]
+        members = self._ask("scan", path, timeout, details=details)
+        before, entries = _LISTINGS.get(path, ([], []))
+        if details and members and members == before:
+            return entries
+        entries = [_entry(*member) for member in members]
+        if details and len(members) >= LARGE:
+            while len(_LISTINGS) >= LISTINGS:
+                _LISTINGS.pop(next(iter(_LISTINGS)), None)
+            _LISTINGS[path] = members, entries
+        return entries
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
         """Return the hexadecimal digest of a regular file's content."""

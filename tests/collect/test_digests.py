@@ -77,11 +77,19 @@ def context(memory=None, *, host=None, verify=False, seconds=20.0, **wishes):
     return Context(shared, "sec", deadline=time.monotonic() + seconds), digests, host
 
 
+def is_member(name):
+    return name.endswith((".dat", ".co", ".hsaco"))
+
+
+def is_architecture(name):
+    return name.startswith("gfx")
+
+
 def told(ctx, place):
     answer = ctx.digest_tree(
         str(place),
-        members=lambda name: name.endswith((".dat", ".co", ".hsaco")),
-        descend=lambda name: name.startswith("gfx"),
+        members=is_member,
+        descend=is_architecture,
     )
     assert answer.ok, answer
     return answer.value
@@ -125,6 +133,35 @@ def test_a_second_capture_of_the_process_reads_nothing(tree):
     assert told(ctx, tree).combined() == first
     assert host.hashed == []
     assert (ctx.digest_count.hashed, ctx.digest_count.remembered) == (0, 3)
+
+
+def test_a_large_directory_is_known_as_a_whole_until_something_changes(tree):
+    for number in range(300):
+        (tree / f"k{number:03}.co").write_bytes(b"%d" % number)
+    memory, found = Memory(), []
+    for _ in range(4):
+        ctx, _, host = context(memory)
+        found.append(told(ctx, tree))
+    assert host.hashed == []
+    assert found[3] is found[2], "nothing was made anew"
+    assert ctx.digest_count.remembered == len(found[3].files)
+    assert found[0].combined() == found[3].combined()
+    for change in (one_byte, added, removed):
+        change(tree)
+        now = told(context(memory)[0], tree)
+        assert now.combined().value == told(context()[0], tree).combined().value
+        assert now.combined() != found[-1].combined()
+        found.append(now)
+
+
+def test_a_directory_with_a_link_is_never_known_as_a_whole(tree):
+    (tree / "l.dat").symlink_to("a.dat")
+    memory = Memory()
+    for _ in range(3):
+        told(context(memory)[0], tree)
+    (tree / "a.dat").write_bytes(b"other")
+    assert told(context(memory)[0], tree).files[-1].digest.value == sha256(b"other")
+    assert memory.trees == {}
 
 
 def test_a_later_process_reads_nothing(tree):
