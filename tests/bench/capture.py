@@ -68,6 +68,16 @@ def contract(_: Path, __: argparse.Namespace) -> Line:
     return _tests("tests/contract", "contract tests over the registry")
 
 
+def fuzz(_: Path, __: argparse.Namespace) -> Line:
+    """Damaged and noisy input of every parser, 2,000 examples each."""
+    return _tests("tests/fuzz", "tests of random input")
+
+
+def matrix(_: Path, __: argparse.Namespace) -> Line:
+    """One bad file, tool, variable or signal at a time, and what it may cost."""
+    return _tests("tests/faults", "tests of faults")
+
+
 def reader(_: Path, __: argparse.Namespace) -> Line:
     """Documents of the 1.x line."""
     return _tests("tests/documents", "tests of the 1.x reader")
@@ -180,4 +190,6 @@ FIGURES: dict[str, Figure] = {
     "laptop": bare_metal,
     "coverage": coverage,
     "reader": reader,
+    "fuzz": fuzz,
+    "matrix": matrix,
 }
