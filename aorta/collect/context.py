@@ -223,20 +223,6 @@ class Context:
                 self.note(ReasonKind.FAILED, "", engine.wrong[path], subject=path)
         return [answer for answer, _ in told]
 
-    def known_tree(self, question: Any, listings: Sequence[list[Entry]]) -> TreeDigest | None:
-        """Return the digests of a directory of which nothing has changed since they were remembered."""
-        known: TreeDigest | None = self._shared.digests.known_tree(question, listings)
-        if known is not None:
-            count = self.digest_count
-            self.digest_count = DigestCount(
-                hashed=count.hashed, remembered=count.remembered + len(known.files)
-            )
-        return known
-
-    def remember_tree(self, question: Any, listings: Sequence[list[Entry]], tree: TreeDigest) -> None:
-        """Remember the digests of a directory as a whole for a later capture of this process."""
-        self._shared.digests.remember_tree(question, listings, tree)
-
     def digest_method(self, path: str) -> str:
         """Return how the files of a large directory are looked at: as asked for, else by where it lies."""
         if self.request.digests is not None:
@@ -250,7 +236,7 @@ class Context:
 
         Of the directories in it those are entered, one level deep, whose names ``descend`` takes.
         """
-        return digest_tree(self, path, members, descend)
+        return digest_tree(self, self._shared.digests, path, members, descend)
 
     def elf(self, path: str, symbols: str | None = None) -> Answer[Elf]:
         """Return what an ELF file says to the dynamic linker; ``unparsed`` where it is none.

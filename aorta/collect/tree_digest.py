@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aorta.collect.answer import Answer
-from aorta.collect.digests import FULL, IDENTITY
+from aorta.collect.digests import FULL, IDENTITY, Digests
 from aorta.host.protocol import Entry
 from aorta.model.frozen import frozen
+from aorta.model.snapshot import DigestCount
 from aorta.model.vocabulary import ReasonKind
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ def _hex(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def digest_tree(ctx: "Context", path: str, members: Chosen, descend: Chosen) -> Answer[TreeDigest]:
+def digest_tree(
+    ctx: "Context", engine: Digests, path: str, members: Chosen, descend: Chosen
+) -> Answer[TreeDigest]:
     """Return the digests of the chosen files of a directory and, one level down, of chosen directories."""
     listed = ctx.scan(path, details=True)
     if listed.value is None:
@@ -90,8 +93,10 @@ def digest_tree(ctx: "Context", path: str, members: Chosen, descend: Chosen) -> 
     inner = _inner(ctx, path, listed.value, descend)
     method, question = ctx.digest_method(path), (path, members, descend)
     listings = [listed.value, *(answer.value for _, answer in inner if answer.value is not None)]
-    known = ctx.known_tree(question, listings) if method == FULL else None
+    known: TreeDigest | None = engine.known_tree(question, listings) if method == FULL else None
     if known is not None:
+        count = ctx.digest_count
+        ctx.digest_count = DigestCount(hashed=count.hashed, remembered=count.remembered + len(known.files))
         return Answer(value=known, subject=path)
     unlisted = tuple(answer for _, answer in inner if answer.value is None)
     found = sorted(_chosen(listed.value, inner, members), key=lambda each: each[0])
@@ -106,7 +111,7 @@ def digest_tree(ctx: "Context", path: str, members: Chosen, descend: Chosen) -> 
     tree = TreeDigest(path=path, method=method, files=files, unlisted=unlisted)
     whole = not unlisted and all(entry.kind == "file" for _, entry in found)
     if whole and ctx.digest_count.hashed == hashed and tree.combined().ok and method == FULL:
-        ctx.remember_tree(question, listings, tree)
+        engine.remember_tree(question, listings, tree)
     return Answer(value=tree, subject=path)
 
 
