@@ -33,7 +33,7 @@ _MAX_MOVES = 40
 
 #: Large directories as they were listed last in this process: one that has not changed is the same object.
 LARGE, LISTINGS = 200, 32
-_LISTINGS: dict[str, tuple[list[Any], list[Entry]]] = {}
+_LISTINGS: dict[tuple[str, bool], tuple[list[Any], list[Entry]]] = {}
 _UTF8_MAX = 4
 
 
@@ -82,14 +82,14 @@ class LiveHost:
     def scan(self, path: str, *, timeout: float | None = None, details: bool = True) -> list[Entry]:
         """Return the members of a directory, sorted; of a slow mount point only that it is there."""
         members = self._ask("scan", path, timeout, details=details)
-        before, entries = _LISTINGS.get(path, ([], []))
-        if details and members and members == before:
+        before, entries = _LISTINGS.get((path, details), ([], []))
+        if members and members == before:
             return entries
         entries = [_entry(*member) for member in members]
-        if details and len(members) >= LARGE:
+        if len(members) >= LARGE:
             while len(_LISTINGS) >= LISTINGS:
                 _LISTINGS.pop(next(iter(_LISTINGS)), None)
-            _LISTINGS[path] = members, entries
+            _LISTINGS[path, details] = members, entries
         return entries
 
     def sha256(self, path: str, *, timeout: float | None = None) -> str:
