@@ -113,7 +113,7 @@ def runc(run: Run) -> list[str]:
 def nspawn(run: Run) -> list[str]:
     """A container of systemd-nspawn, without systemd; read-only, as it lets no other use the tree else."""
     alone = ["--quiet", "--register=no", "--keep-unit", "--console=pipe", "--read-only"]
-    named = ["-D", str(run.of.root), f"--machine={run.folder.name.replace('_', '-')}"]
+    named = ["-D", str(run.of.root), f"--machine={run.folder.name.replace('_', 'x')}"]
     given = [*run.variables("--setenv"), *run.bound("--bind={outside}:{inside}"), *run.options]
     return ["systemd-nspawn", *alone, *named, *given, "--", *run.program]
 
