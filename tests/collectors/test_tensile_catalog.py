@@ -112,7 +112,7 @@ def test_an_empty_directory_is_ok():
 
 
 def test_m27_the_variable_is_followed_and_said():
-    mine = "/work/kernels"
+    mine = "/scratch/kernels"
     result = catalog({f"{mine}/TensileLibrary_lazy_gfx950.dat": "own"}, env={LT_VAR: f"{mine}//"})
     value = result.value
     assert value["env_overrides"][LT_VAR] == f"{mine}//"
