@@ -333,7 +333,7 @@ class Digests:
 
     def _pool(self, job: Job) -> HashPool:
         # One process reads a file system that may hang, so a second thread would only wait for it.
-        if self._memory is None:
+        if not self._host.remembers:
             return self._local
         return self._remote if self.filesystem(job.path, job.found).may_hang else self._local
 

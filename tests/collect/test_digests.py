@@ -594,6 +594,17 @@ def test_a_file_that_hangs_costs_the_time_that_was_given_and_the_others_nothing(
         host.close()
 
 
+def test_files_that_may_hang_wait_for_each_other_alone_also_without_a_memory(tree):
+    with hanging_mount() as point:
+        for number in range(40):
+            (tree / f"h{number:02}.dat").symlink_to(f"{point}/hangread")
+        ctx, _, host = context(None, seconds=2.0)
+        found = {file.name: file.digest.kind for file in told(ctx, tree).files}
+        assert found["a.dat"] is found["b.co"] is found["gfx942/c.hsaco"] is None
+        assert found["h00.dat"] is ReasonKind.TIMED_OUT
+        host.close()
+
+
 def test_large_files_are_begun_first():
     order = []
     begun = threading.Event()
