@@ -343,11 +343,15 @@ class Digests:
             if self._opened or self._memory is None:
                 return
             boot = (asked(BOOT_ID, lambda: self._host.read_text(BOOT_ID)).value or "").strip()
-            place = asked("", lambda: self._host.filesystem(directory(), timeout=1.0)).value
-            if place is not None and not place.may_hang and _BOOT.fullmatch(boot):
-                self._disk = file_of(boot), boot
+            place = directory()
+            if place is not None and _BOOT.fullmatch(boot) and self._is_local(place):
+                self._disk = file_of(place, boot), boot
                 self._memory.load(*self._disk)
             self._opened = True
+
+    def _is_local(self, place: str) -> bool:
+        found = asked(place, lambda: self._host.filesystem(place, timeout=1.0)).value
+        return found is not None and not found.may_hang
 
     def close(self) -> None:
         """Begin no further file, and leave on disk what was found out."""

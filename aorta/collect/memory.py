@@ -106,15 +106,22 @@ class Memory:
 PROCESS = Memory()
 
 
-def directory() -> str:
-    """Return the directory of the files on disk; it need not exist."""
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    return os.path.join(runtime, "aorta") if runtime.startswith("/") else f"/tmp/aorta-{os.geteuid()}"  # noqa: S108 - private, see _is_ours
+def directory() -> str | None:
+    """Return the directory of the files on disk, which need not exist; None where nothing may be kept.
+
+    A runtime directory in the home directory is no node's own: homes are shared by many.
+    """
+    runtime, home = os.environ.get("XDG_RUNTIME_DIR", ""), os.environ.get("HOME", "").rstrip("/")
+    if not runtime.startswith("/"):
+        return f"/tmp/aorta-{os.geteuid()}"  # noqa: S108 - private, see _is_ours
+    if home and f"{runtime}/".startswith(f"{home}/"):
+        return None
+    return os.path.join(runtime, "aorta")
 
 
-def file_of(boot: str) -> str:
-    """Return the file of a boot."""
-    return os.path.join(directory(), f"digests-{boot}.json")
+def file_of(place: str, boot: str) -> str:
+    """Return the file of a boot in a directory."""
+    return os.path.join(place, f"digests-{boot}.json")
 
 
 def _loaded(path: str, boot: str) -> dict[str, dict[str, Any]]:

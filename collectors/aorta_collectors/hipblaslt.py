@@ -6,7 +6,7 @@ from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.python_facts import PythonFacts
 from aorta_collectors.providers.rocm_roots import RocmRoots
-from aorta_collectors.tree.gemm import HIPBLASLT, Gemm, describe
+from aorta_collectors.tree.gemm import HIPBLASLT, Gemm, describe_gemm
 
 
 @frozen
@@ -24,4 +24,4 @@ class HipBlasLt(Gemm):
 )
 def collect(ctx: Context) -> HipBlasLt:
     """Version, library digest and kernels of hipBLASLt, and other copies of it."""
-    return HipBlasLt(**describe(ctx, HIPBLASLT))
+    return HipBlasLt(**describe_gemm(ctx, HIPBLASLT))

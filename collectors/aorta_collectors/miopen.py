@@ -9,15 +9,11 @@ from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.python_facts import PythonFacts
 from aorta_collectors.providers.rocm_roots import RocmRoots
-from aorta_collectors.tree.catalog import MIOPEN, names, revision
+from aorta_collectors.tree.catalog import MIOPEN
 from aorta_collectors.tree.kernel_library import (
     KernelLibrary,
     LibraryCopy,
-    find_library,
-    note_header,
-    other_libraries,
-    packaged,
-    read_header,
+    describe,
 )
 
 LIBRARY = KernelLibrary(
@@ -77,29 +73,4 @@ class MIOpen:
 )
 def collect(ctx: Context) -> MIOpen:
     """MIOpen version, library digest, database names and other copies."""
-    roots = ctx.need(RocmRoots)
-    header = read_header(ctx, roots, LIBRARY)
-    note_header(
-        ctx,
-        header,
-        LIBRARY.prefix,
-        tweak="rocm_release_tweak",
-        version="package_version",
-        path="header_path",
-    )
-    found, _ = find_library(ctx, roots, LIBRARY)
-    path = ctx.take(found, "lib_path")
-    place = packaged(ctx, roots, LIBRARY)
-    if place.trouble is not None:
-        ctx.take(place.trouble, "kernel_db_dir")
-    listed = place.trouble or names(ctx, place.path or "/", MIOPEN)
-    return MIOpen(
-        rocm_release_tweak=header.tweak,
-        package_version=header.version,
-        header_path=header.path,
-        lib_path=path,
-        lib_hash=ctx.take(ctx.digest(path) if path else found, "lib_hash"),
-        kernel_db_dir=place.path if place.trouble is None else None,
-        kernel_db_revision=ctx.take(revision(listed), "kernel_db_revision"),
-        other_libraries=other_libraries(ctx, roots, LIBRARY, path),
-    )
+    return MIOpen(**describe(ctx, LIBRARY)[1])

@@ -6,7 +6,7 @@ from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.python_facts import PythonFacts
 from aorta_collectors.providers.rocm_roots import RocmRoots
-from aorta_collectors.tree.gemm import ROCBLAS, Gemm, describe
+from aorta_collectors.tree.gemm import ROCBLAS, Gemm, describe_gemm
 
 
 @frozen
@@ -24,4 +24,4 @@ class RocBlas(Gemm):
 )
 def collect(ctx: Context) -> RocBlas:
     """Version, library digest and kernels of rocBLAS, and other copies of it."""
-    return RocBlas(**describe(ctx, ROCBLAS))
+    return RocBlas(**describe_gemm(ctx, ROCBLAS))

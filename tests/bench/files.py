@@ -56,7 +56,8 @@ def environment(folder: Path, memory: str) -> dict[str, str]:
     runtime = folder / memory
     runtime.mkdir(mode=0o700, exist_ok=True)
     path = basic_path(folder / "basic") if not (folder / "basic").exists() else str(folder / "basic")
-    basics = {"PATH": path, "HOME": str(folder), "LANG": "C.UTF-8"}
+    # A memory is not kept in a home directory.
+    basics = {"PATH": path, "HOME": str(folder / "home"), "LANG": "C.UTF-8"}
     return {**basics, "ROCM_PATH": str(tree()), "XDG_RUNTIME_DIR": str(runtime)}
 
 

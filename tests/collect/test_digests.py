@@ -594,6 +594,17 @@ def test_a_file_that_hangs_costs_the_time_that_was_given_and_the_others_nothing(
         host.close()
 
 
+def test_nothing_is_kept_in_a_home_directory(tree, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path) + "/")
+    assert memories.directory() is None
+    ctx, digests, _ = context(Memory())
+    told(ctx, tree)
+    digests.close()
+    assert list((tmp_path / "run").iterdir()) == []
+    monkeypatch.setenv("HOME", str(tmp_path / "ru"))
+    assert memories.directory() == str(tmp_path / "run" / "aorta")
+
+
 def test_files_that_may_hang_wait_for_each_other_alone_also_without_a_memory(tree):
     with hanging_mount() as point:
         for number in range(40):

@@ -8,15 +8,12 @@ from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.providers.rocm_roots import RocmRoots
-from aorta_collectors.tree.catalog import TENSILE, names, revision
+from aorta_collectors.tree.catalog import TENSILE
 from aorta_collectors.tree.kernel_library import (
     KernelLibrary,
     LibraryCopy,
-    find_library,
+    describe,
     note_header,
-    other_libraries,
-    packaged,
-    read_header,
 )
 from aorta_collectors.tree.manifest import read_manifest
 
@@ -108,42 +105,21 @@ def matches(pin: str | None, tweak: str | None) -> bool | None:
     return pin.startswith(tweak.lower())
 
 
-def describe(ctx: Context, library: KernelLibrary) -> dict[str, Any]:
+def describe_gemm(ctx: Context, library: KernelLibrary) -> dict[str, Any]:
     """Return the values of ``Gemm`` by name, with their gaps noted."""
     roots = ctx.need(RocmRoots)
-    header = read_header(ctx, roots, library)
-    note_header(
-        ctx,
-        header,
-        library.prefix,
-        tweak="rocm_release_tweak",
-        version="package_version",
-        path="header_path",
-    )
+    header, values = describe(ctx, library)
     note_header(ctx, header, library.prefix, tweak="tweak_dirty", version="version_code")
-    found, _ = find_library(ctx, roots, library)
-    path = ctx.take(found, "lib_path")
-    place = packaged(ctx, roots, library)
-    listed = place.trouble or names(ctx, place.path or "/", library.family)
     pin = _pin(ctx, roots)
-    if place.trouble is not None:
-        ctx.take(place.trouble, "kernel_db_dir")
     if not roots.found:
         ctx.take(roots.unseen or NO_ROCM, "applied_prs")
     return {
-        "rocm_release_tweak": header.tweak,
+        **values,
         "tweak_dirty": header.tweak.endswith("-dirty") if header.tweak else None,
-        "package_version": header.version,
         "version_code": version_code(header.version) if header.version else None,
-        "header_path": header.path,
-        "lib_path": path,
-        "lib_hash": ctx.take(ctx.digest(path) if path else found, "lib_hash"),
-        "kernel_db_dir": place.path if place.trouble is None else None,
-        "kernel_db_revision": ctx.take(revision(listed), "kernel_db_revision"),
         "upstream_commit": pin.value,
         "upstream_commit_matches_tweak": _matches(ctx, pin.value, header.tweak),
         "applied_prs": {} if roots.found else None,
-        "other_libraries": other_libraries(ctx, roots, library, path),
     }
 
 

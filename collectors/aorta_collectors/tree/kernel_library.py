@@ -11,7 +11,7 @@ from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.providers.python_facts import PythonFacts
 from aorta_collectors.providers.rocm_roots import RocmRoots
-from aorta_collectors.tree.catalog import DEFAULT, Family, Place, coverage, names
+from aorta_collectors.tree.catalog import DEFAULT, Family, Place, coverage, names, revision
 from aorta_collectors.tree.headers import first_header, version, word
 from aorta_collectors.tree.layout import WHEEL_PREFIX
 from aorta_collectors.tree.libraries import Copy, other_copies, pick
@@ -192,6 +192,30 @@ def effective(ctx: Context, roots: RocmRoots, library: KernelLibrary) -> Place:
 
 def _lost(path: str | None, name: str, kind: ReasonKind, text: str) -> Place:
     return Place(path=path, source=name, trouble=Answer(kind=kind, subject=path or name, detail=text))
+
+
+def describe(ctx: Context, library: KernelLibrary) -> tuple[Header, dict[str, Any]]:
+    """Return the header, and by name the values that every such library has, with their gaps noted."""
+    roots = ctx.need(RocmRoots)
+    header = read_header(ctx, roots, library)
+    fields = {"tweak": "rocm_release_tweak", "version": "package_version", "path": "header_path"}
+    note_header(ctx, header, library.prefix, **fields)
+    found, _ = find_library(ctx, roots, library)
+    path = ctx.take(found, "lib_path")
+    place = packaged(ctx, roots, library)
+    if place.trouble is not None:
+        ctx.take(place.trouble, "kernel_db_dir")
+    listed = place.trouble or names(ctx, place.path or "/", library.family)
+    return header, {
+        "rocm_release_tweak": header.tweak,
+        "package_version": header.version,
+        "header_path": header.path,
+        "lib_path": path,
+        "lib_hash": ctx.take(ctx.digest(path) if path else found, "lib_hash"),
+        "kernel_db_dir": place.path if place.trouble is None else None,
+        "kernel_db_revision": ctx.take(revision(listed), "kernel_db_revision"),
+        "other_libraries": other_libraries(ctx, roots, library, path),
+    }
 
 
 def other_libraries(
