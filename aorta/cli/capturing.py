@@ -1,7 +1,8 @@
 """Options that ``probe`` and ``record`` share, and running a capture under them."""
 
 import os
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -99,6 +100,16 @@ _SHARED = (
         help="How kernel catalogs are hashed: their whole content, name, size and both ends, or not at all."
         "  [default: full; identity on network file systems]",
     ),
+    click.option(
+        "--python",
+        metavar="EXE",
+        help="Another Python (3.8 or later), e.g. the workload's: its torch and packages are looked at.",
+    ),
+    click.option(
+        "--no-import-torch",
+        is_flag=True,
+        help="Do not import torch, not even in a process of its own; what its files say is told.",
+    ),
     click.option("--sudo", is_flag=True, help="Allow privileged commands, by sudo -n. [env: AORTA_SUDO=1]"),
     click.option(
         "--plugin",
@@ -151,6 +162,43 @@ def _for_a_file(name: str) -> str:
 
 def _left_out(record: "PluginRecord") -> str:
     return f"the plugin {record.name} is left out: {record.detail}"
+
+
+def live(asked: Mapping[str, Any]) -> "Host":
+    """Return this machine as the options want it looked at. Raises Misuse for a Python that is none."""
+    from aorta.instrumentation.environment import live_host
+
+    program = asked["python"]
+    host = live_host(asked["deadline"], None if program is None else program_of(program))
+    if program is not None:
+        try:
+            host.observe("interpreter", lambda: None)
+        except OSError as error:
+            host.close()
+            raise Misuse(f"--python {program}: {error.strerror}") from None
+    return host
+
+
+def program_of(name: str) -> str:
+    """Return the absolute path of a program; links stay, since a virtual environment is known by its own.
+
+    Raises Misuse for what is not there, or a directory.
+    """
+    path = shutil.which(name)
+    if path is not None:
+        return os.path.abspath(path)
+    if os.path.isdir(name):
+        inside = os.path.join(name, "bin", "python")
+        hint = f"; try --python {inside}" if os.access(inside, os.X_OK) else ""
+        raise Misuse(f"--python {name}: a directory, not a program{hint}")
+    why = "it may not be executed" if os.path.exists(name) else "there is no such program"
+    raise Misuse(f"--python {name}: {why}")
+
+
+def torch_wishes(asked: Mapping[str, Any], host: "Host") -> dict[str, Any]:
+    """Return the keywords of a capture that concern torch."""
+    program = None if asked["python"] is None or host.kind != "live" else program_of(asked["python"])
+    return {"import_strategy": "child", "import_torch": not asked["no_import_torch"], "python": program}
 
 
 def captured(registry: "Registry", host: "Host", *, progress: bool | None, **wishes: Any) -> "Snapshot":

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aorta.cli.capturing import Words, allows_sudo, capture_options, captured, discovered
+from aorta.cli.capturing import (
+    Words,
+    allows_sudo,
+    capture_options,
+    captured,
+    discovered,
+    live,
+    torch_wishes,
+)
 from aorta.cli.errors import Command, Failure, Misuse, printing
 from aorta.cli.field import steps_of, value_at, why_null
 from aorta.cli.target import check_apart, expand, is_stdout
@@ -138,6 +146,8 @@ def _check(asked: Mapping[str, Any]) -> None:
         against["--replay"] = asked["replay"] is not None
         for option in (name for name, given in against.items() if given):
             raise Misuse(f"--verify-digests and {option}: nothing is remembered there that could be verified")
+    if asked["python"] is not None and asked["replay"] is not None:
+        raise Misuse("--python and --replay: a recording tells of the interpreter that it was made with")
     if asked["output"] == "":
         raise Misuse("-o needs the name of a file")
     both = {*_flat(asked["sections"])} & {*_flat(asked["without"])}
@@ -171,7 +181,7 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
     from aorta.model.codec import dump
 
     sudo = allows_sudo(sudo=asked["sudo"])
-    host = _host(asked["replay"], asked["deadline"])
+    host = live(asked) if asked["replay"] is None else _replayed(asked["replay"])
     quiet = asked["progress"] is False
     registry = discovered(asked["plugins"], quiet=quiet)
     sections = _flat(asked["sections"]) or None
@@ -196,6 +206,7 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
         cache=not asked["no_digest_cache"],
         verify_digests=asked["verify_digests"],
         expect=_flat(asked["expect"]),
+        **torch_wishes(asked, host),
     )
     return dump(snapshot), host.env
 
@@ -215,11 +226,7 @@ def _check_field(asked: Mapping[str, Any], sections: tuple[str, ...] | None, nee
             raise Misuse(f"--field {asked['field']}: the section {section} is not among those to run")
 
 
-def _host(replay: str | None, deadline_s: float) -> "Host":
-    if replay is None:
-        from aorta.instrumentation.environment import live_host
-
-        return live_host(deadline_s)
+def _replayed(replay: str) -> "Host":
     from aorta.host.replay import RecordingError, open_recording
 
     try:

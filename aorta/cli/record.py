@@ -5,7 +5,7 @@ from typing import IO, Any
 
 import click
 
-from aorta.cli.capturing import allows_sudo, capture_options, captured, discovered
+from aorta.cli.capturing import allows_sudo, capture_options, captured, discovered, live, torch_wishes
 from aorta.cli.errors import Command, Failure, Misuse
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import tasks_of
@@ -62,13 +62,12 @@ def record(file: str, **asked: Any) -> None:
 
 def _recorded(target: str, asked: dict[str, Any]) -> int:
     from aorta.host.recording import RecordingHost
-    from aorta.instrumentation.environment import live_host
 
     sudo = allows_sudo(sudo=asked["sudo"])
     registry = discovered(asked["plugins"], quiet=asked["progress"] is False)
     with replacing(target) as stream:
         lines = Lines(stream)
-        host = RecordingHost(live_host(asked["deadline"]), lines)
+        host = RecordingHost(live(asked), lines)
         captured(
             registry,
             host,
@@ -78,6 +77,7 @@ def _recorded(target: str, asked: dict[str, Any]) -> int:
             deadline_s=asked["deadline"],
             sudo=sudo,
             digests=asked["digests"],
+            **torch_wishes(asked, host),
         )
         if host.broken is not None:
             raise host.broken

@@ -1,8 +1,10 @@
 """``Context``: what a collector works with. Failures of the machine become reasons, never exceptions."""
 
+import functools
+import itertools
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import attrs
@@ -43,6 +45,9 @@ DEFAULT_PATH = "/bin:/usr/bin"
 #: The part of a section's time, and the most seconds of it, that no question may use up: what was
 #: seen until then is told, while a section that is past its deadline loses all.
 RESERVED_PART, RESERVED_S = 0.2, 0.5
+
+#: The part of a capture's last seconds that asking torch may take.
+TORCH_PART = 0.7
 
 #: The most characters of a reason's sentence, and the most reasons of one section.
 NOTE_LIMIT = 1000
@@ -171,6 +176,18 @@ class Context:
     def data(self, path: str, limit: int = READ_LIMIT) -> Answer[bytes]:
         """Read the first ``limit`` bytes of a file."""
         return asked(path, lambda: self._shared.host.read_bytes(path, limit, timeout=self.remaining()))
+
+    def pieces(self, path: str, size: int = READ_LIMIT) -> Iterator[Answer[bytes]]:
+        """Read a file of any size piece by piece; an answer that failed is the last."""
+        for offset in itertools.count(0, size):
+            piece = asked(path, functools.partial(self._piece, path, size, offset))
+            if not piece.ok or piece.value:
+                yield piece
+            if len(piece.value or b"") < size:
+                return
+
+    def _piece(self, path: str, size: int, offset: int) -> bytes:
+        return self._shared.host.read_bytes(path, size, timeout=self.remaining(), offset=offset)
 
     def link(self, path: str) -> Answer[str]:
         """Read the text of a symbolic link."""
@@ -340,6 +357,20 @@ class Context:
     def module(self, name: str) -> Answer[Module | None]:
         """Find where a module would be imported from, without importing it; None: nowhere."""
         return asked(name, lambda: self._shared.host.module(name))
+
+    def resource(self, path: str, limit: int = READ_LIMIT) -> Answer[str]:
+        """Read a text file of a Python package, also of one that lies in a zip file."""
+        return asked(path, lambda: self._shared.host.resource(path, limit).decode("utf-8"))
+
+    def torch(self, timeout: float) -> Answer[dict[str, Any]]:
+        """Ask torch what it says of itself, as the caller wants that to be done.
+
+        ``timeout`` is in seconds; see ``aorta.host.interpreter.report`` for the answer.
+        """
+        # Where the whole capture's end is near, what is told has to be looked at in what is left.
+        left = self.remaining() * (TORCH_PART if self._last else 1.0)
+        limit, how = min(timeout, left), self.request.torch_how
+        return asked("torch", lambda: self._shared.host.torch(how, timeout=limit))
 
     def observe(self, key: str, function: Callable[[], Any] | None = None) -> Answer[Any]:
         """Ask what the running interpreter says of itself: a key of ``aorta.host.observe`` or one's own."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 
+from aorta.host.protocol import CHILD, IMPORT, LOADED
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import EXPECTABLE as EXPECTABLE
 from aorta.model.vocabulary import INVOCATIONS as INVOCATIONS
@@ -21,6 +22,8 @@ class Request:
     deadlines by section in seconds. ``spent_s`` of the deadline are gone before the capture begins.
     ``digests`` is full, identity or none, null for what suits each directory. ``cache`` lets
     digests be remembered, ``verify_digests`` hashes what is remembered too.
+    ``import_strategy`` is child (torch is asked in a process of its own) or in_process; ``import_torch``
+    lets it be imported into this one; ``python`` is the program of another interpreter to ask.
     ``env`` replaces the process's environment. ``complaints`` are wishes that could not be read.
     """
 
@@ -41,4 +44,13 @@ class Request:
     buck_target: str | None = None
     buck_context: Any = None
     buck_timeout: float = 10.0
+    import_strategy: str = "in_process"
     import_torch: bool = True
+    python: str | None = None
+
+    @property
+    def torch_how(self) -> str:
+        """Return how torch is asked."""
+        if not self.import_torch:
+            return LOADED
+        return CHILD if self.import_strategy == CHILD else IMPORT

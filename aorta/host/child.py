@@ -81,12 +81,16 @@ class Stream:
 
 @frozen
 class Start:
-    """What to start. ``indirect``: by an interpreter, so that this process never waits for exec."""
+    """What to start. ``indirect``: by an interpreter, so that this process never waits for exec.
+
+    ``stdin`` is what it reads there; without it there is nothing to be read.
+    """
 
     program: str
     argv: Sequence[str]
     environ: Mapping[str, str]
     indirect: bool = False
+    stdin: bytes = b""
 
 
 class Child:
@@ -113,7 +117,7 @@ class Child:
         if launcher is not None and (self._supervised or start.indirect):
             self._process = self._start_indirect(start, launcher)
         else:
-            self._process = _popen(start.argv, start.environ, program=start.program)
+            self._process = _popen(start.argv, start.environ, program=start.program, stdin=start.stdin)
         pipes = [pipe for pipe in (self._process.stdout, self._process.stderr) if pipe is not None]
         self.stdout, self.stderr = (Stream(pipe.fileno()) for pipe in pipes)
         self._streams = [self.stdout, self.stderr, *([self._report] if self._report else [])]
@@ -126,7 +130,7 @@ class Child:
         words = [str(writer), str(int(self._supervised)), start.program, *start.argv]
         argv = [launcher, "-I", "-S", "-c", _TRAMPOLINE, *words]
         try:
-            process = _popen(argv, start.environ, pass_fds=(writer,))
+            process = _popen(argv, start.environ, pass_fds=(writer,), stdin=start.stdin)
         except BaseException:
             os.close(reader)
             raise
@@ -284,8 +288,10 @@ def _popen(
     *,
     program: str | None = None,
     pass_fds: tuple[int, ...] = (),
+    stdin: bytes = b"",
 ) -> "subprocess.Popen[bytes]":
     thread = threading.get_ident()
+    source = _file_with(stdin) if stdin else subprocess.DEVNULL
     _STARTS.under_way.add(thread)
     try:
         if _STARTS.over:
@@ -293,7 +299,7 @@ def _popen(
         return subprocess.Popen(
             list(argv),
             executable=program,
-            stdin=subprocess.DEVNULL,
+            stdin=source,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd="/",
@@ -304,3 +310,18 @@ def _popen(
         )
     finally:
         _STARTS.under_way.discard(thread)
+        if stdin:
+            os.close(source)
+
+
+def _file_with(data: bytes) -> int:
+    """Return the descriptor of a nameless file that holds ``data``; a pipe would not take all at once."""
+    descriptor = os.memfd_create("aorta")
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(data)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -44,7 +44,7 @@ class FakeHost:
     found. ``env`` is the whole environment. ``filesystems`` maps a directory to the kind of file
     system that is mounted there. ``distributions`` maps a name to a version or a
     ``Distribution``; ``modules`` maps a name to its origin or a ``Module``. ``observed`` overrides
-    what the interpreter says of itself, by key.
+    what the interpreter says of itself, by key; its ``torch`` is a report (``aorta.testing.torch_report``).
     """
 
     kind = "replay"
@@ -158,6 +158,16 @@ class FakeHost:
 
     def module(self, name: str) -> Module | None:
         return self._modules.get(name)
+
+    def resource(self, path: str, limit: int = READ_LIMIT) -> bytes:
+        return self.tree.bytes(path, limit)
+
+    def torch(self, how: str, *, timeout: float) -> dict[str, Any]:
+        """Return ``observed["torch"]``, a report; a host without one has nobody who could be asked."""
+        if "torch" not in self.observed:
+            raise OSError(errno.ENOTSUP, "nothing was told of torch")
+        report: dict[str, Any] = self.observed["torch"]
+        return report
 
     def now(self) -> str:
         return self._now

@@ -13,9 +13,12 @@ from typing import Any
 
 from aorta.host import packages, slow_helper
 from aorta.host.elf import Elf, parse_elf
+from aorta.host.interpreter import Interpreters
 from aorta.host.local_types import MOUNTINFO_LIMIT
 from aorta.host.mountinfo import MountTable, parse_mountinfo
 from aorta.host.protocol import (
+    CHILD,
+    IMPORT,
     READ_LIMIT,
     Argv,
     Completed,
@@ -42,13 +45,20 @@ class LiveHost:
 
     ``env`` overlays the environment of the process as it was when the host was made; None unsets a
     variable. ``slow_limit_s`` is how long a file system that may hang can stay silent before it
-    counts as dead. All operations may be used by many threads at once.
+    counts as dead. ``python`` is the program of another interpreter: what is asked about Python is
+    asked of that one then. All operations may be used by many threads at once.
     """
 
     kind = "live"
     remembers = True
 
-    def __init__(self, *, env: Mapping[str, str | None] | None = None, slow_limit_s: float = 3.0) -> None:
+    def __init__(
+        self,
+        *,
+        env: Mapping[str, str | None] | None = None,
+        slow_limit_s: float = 3.0,
+        python: str | None = None,
+    ) -> None:
         merged = {**os.environ, **(env or {})}
         self._environ = {name: value for name, value in merged.items() if value is not None}
         self._slow_limit_s = slow_limit_s
@@ -56,7 +66,8 @@ class LiveHost:
         self._seen: tuple[MountTable, SlowFiles] | None = None
         self._directories: dict[str, str] = {}
         self._runner = Runner(self, self._environ)
-        self._packages = packages.Packages(self)
+        self.interpreters = Interpreters(self._ask_program, python)
+        self._packages = packages.Packages(self, self.interpreters.facts if python else None)
 
     def read_text(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> str:
         """Return the first ``limit`` bytes of a file as text; a character cut by it is left out."""
@@ -133,6 +144,25 @@ class LiveHost:
         """Return where a top-level module would be imported from, or None."""
         return self._packages.module(name)
 
+    def resource(self, path: str, limit: int = READ_LIMIT) -> bytes:
+        """Return the first ``limit`` bytes of a file of a Python package, also of one inside a zip file."""
+        try:
+            return self.read_bytes(path, limit)
+        except NotADirectoryError:
+            return packages.zipped(self, path, limit)
+
+    def torch(self, how: str, *, timeout: float) -> dict[str, Any]:
+        """Return what torch says of itself; another interpreter's is asked in a process, or not at all."""
+        foreign = self.interpreters.program is not None
+        if how == CHILD or (foreign and how == IMPORT):
+            return self.interpreters.torch(timeout)
+        from aorta.host.own_torch import UNASKED, own_torch
+
+        return UNASKED if foreign else own_torch(may_import=how == IMPORT, timeout=timeout)
+
+    def _ask_program(self, argv: list[str], stdin: bytes, timeout: float) -> Completed:
+        return self._runner.run(argv, timeout=timeout, stdin=stdin)
+
     def now(self) -> str:
         """Return the time, UTC, as ``YYYY-MM-DDTHH:MM:SSZ``."""
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -142,7 +172,9 @@ class LiveHost:
         return time.monotonic()
 
     def observe(self, key: str, function: Callable[[], Any]) -> Any:
-        """Return what ``function`` says of this process."""
+        """Return what ``function`` says of this process; of another interpreter what that one says."""
+        if key == "interpreter" and self.interpreters.program is not None:
+            return self.interpreters.facts()
         return function()
 
     def dead_mounts(self) -> list[str]:

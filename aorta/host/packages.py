@@ -1,15 +1,18 @@
 """Installed distributions and modules, found without importing anything and through the host."""
 
+import errno
 import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 from typing import Any, Protocol
 
 from aorta.host.protocol import Distribution, Entry, Module, Stat
 from aorta.host.search_path import whole_path
+from aorta.host.torch_report import editable
 
 _SEPARATORS = re.compile(r"[-_.]+")
 _METADATA_FILES = ("METADATA", "PKG-INFO")
@@ -42,21 +45,30 @@ def normalized(name: str) -> str:
 
 
 class Packages:
-    """Looks packages up in ``sys.path``; each of its directories is listed once."""
+    """Looks packages up in ``sys.path``; each of its directories is listed once.
 
-    def __init__(self, files: Files) -> None:
+    ``foreign`` tells another interpreter's facts, where packages are those of that one.
+    """
+
+    def __init__(self, files: Files, foreign: Callable[[], dict[str, Any]] | None = None) -> None:
         self._files = files
+        self._foreign = foreign
         self._lock = threading.Lock()
         self._listed: dict[str, list[tuple[str, str]]] = {}
 
     def distribution(self, name: str) -> Distribution | None:
         """Return the installed distribution of that name, or None."""
+        path = self._foreign()["path"] if self._foreign else _search_path()
         with self._lock:
-            return find_distribution(self._files, _search_path(), name, self._list)
+            return find_distribution(self._files, path, name, self._list)
 
     def module(self, name: str) -> Module | None:
         """Return where a top-level module would come from, or None."""
-        return find_module(self._files, _search_path(), name)
+        if self._foreign is None:
+            return find_module(self._files, _search_path(), name)
+        facts = self._foreign()
+        found = _from_directories(self._files, facts["path"], name) if name.isidentifier() else None
+        return found or _from_table(self._files, facts["editable"], name)
 
     def _list(self, entry: str) -> list[tuple[str, str]]:
         if entry not in self._listed:
@@ -244,10 +256,32 @@ def _is(files: Files, path: str, kind: str) -> bool:
 
 def _from_editable(files: Files, name: str) -> Module | None:
     """Look into the tables of setuptools' finders for editable installs; they are not called."""
-    for finder in sys.meta_path:
-        home = sys.modules.get(getattr(finder, "__module__", ""))
-        mapping = getattr(home, "MAPPING", None)
-        if isinstance(mapping, dict) and isinstance(place := mapping.get(name), str):
-            base = place.removesuffix("/__init__.py").removesuffix(".py")
-            return _module_at(files, base)
-    return None
+    return _from_table(files, editable(), name)
+
+
+def _from_table(files: Files, table: Mapping[str, str], name: str) -> Module | None:
+    place = table.get(name)
+    if place is None:
+        return None
+    return _module_at(files, place.removesuffix("/__init__.py").removesuffix(".py"))
+
+
+def zipped(files: Files, path: str, limit: int) -> bytes:
+    """Return the first bytes of a member of a zip file, whose path goes on behind the file's.
+
+    Raises OSError: NotADirectoryError where there is no zip file on the way, or none that can be read here.
+    """
+    import zipfile
+
+    place = path
+    while place not in ("/", "") and not _is(files, place, "file"):
+        place = place.rpartition("/")[0]
+    if place in ("/", "") or files.slow_mount(place) is not None:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+    try:
+        with zipfile.ZipFile(place) as archive, archive.open(path[len(place) + 1 :]) as member:
+            return member.read(limit)
+    except KeyError:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, zlib.error) as error:
+        raise OSError(errno.EIO, f"{type(error).__name__} in {place}", path) from None

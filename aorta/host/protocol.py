@@ -25,6 +25,10 @@ OUTPUT_LIMIT = 8 << 20
 SYSTEM_DIRECTORIES = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 
 
+#: How torch is asked: in a process of its own; here, importing it where need be; here, if it is loaded.
+CHILD, IMPORT, LOADED = "child", "import", "loaded"
+
+
 class NotRecordedError(Exception):
     """A replayed recording holds no answer to this question."""
 
@@ -195,6 +199,15 @@ class Host(Protocol):
 
     def module(self, name: str) -> Module | None:
         """Return where a top-level module would be imported from, or None."""
+
+    def resource(self, path: str, limit: int = READ_LIMIT) -> bytes:
+        """Return the first ``limit`` bytes of a file of a Python package, also of one inside a zip file."""
+
+    def torch(self, how: str, *, timeout: float) -> dict[str, Any]:
+        """Return what torch says of itself, a ``report`` of ``aorta.host.interpreter``.
+
+        ``how`` is CHILD, IMPORT or LOADED; a recording has one answer to all.
+        """
 
     def now(self) -> str:
         """Return the time, UTC, as ``YYYY-MM-DDTHH:MM:SSZ``."""

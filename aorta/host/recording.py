@@ -206,6 +206,21 @@ class RecordingHost:
     def module(self, name: str) -> Module | None:
         return self._asked({"op": "module", "name": name}, lambda: self._host.module(name), _found)
 
+    def resource(self, path: str, limit: int = READ_LIMIT) -> bytes:
+        return self._asked(
+            {"op": "bytes", "path": path},
+            lambda: self._host.resource(path, limit),
+            lambda data: {"b64": base64.b64encode(self._redaction.data(data)).decode("ascii")},
+            len,
+        )
+
+    def torch(self, how: str, *, timeout: float) -> dict[str, Any]:
+        return self._asked(
+            {"op": "observe", "name": "torch"},
+            lambda: self._host.torch(how, timeout=timeout),
+            lambda report: {"value": report},
+        )
+
     def now(self) -> str:
         return self._asked({"op": "clock"}, self._host.now, lambda now: {"now": now})
 

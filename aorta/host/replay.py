@@ -180,6 +180,13 @@ class StrictHost:
         found: Module | None = self._recorded("module", name)
         return found
 
+    def resource(self, path: str, limit: int = READ_LIMIT) -> bytes:
+        return self.read_bytes(path, limit)
+
+    def torch(self, how: str, *, timeout: float) -> dict[str, Any]:
+        report: dict[str, Any] = self._recorded("observe", "torch")
+        return report
+
     def now(self) -> str:
         now: str = self._answers.get(("clock",), self._created)
         return now

@@ -52,10 +52,13 @@ class Runner:
         self._children: set[Child] = set()
         self._closed = False
 
-    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+    def run(
+        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), stdin: bytes = b""
+    ) -> Completed:
         """Run a command until it ends or ``timeout`` (seconds, or a movable point in time) comes.
 
         Seconds count from when the places in the environment have been looked at, once a host.
+        ``stdin`` is what the command reads; without it there is nothing to be read.
         """
         environ = self._environ.get()
         begun = time.monotonic()
@@ -68,6 +71,7 @@ class Runner:
                 argv=words,
                 environ=environ,
                 indirect=self._may_hang_in_exec(program),
+                stdin=stdin,
             )
             child = self._start(start, limit)
         except _NotStarted as failure:

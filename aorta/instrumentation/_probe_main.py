@@ -115,7 +115,9 @@ def _probe(target: str, wishes: dict[str, Any]) -> int:
         try:
             if not to_stdout:
                 check_writable(target)
-            document = dump(capture(host=host, deadline_s=deadline_s, spent_s=age(), **wishes))
+            document = dump(
+                capture(host=host, deadline_s=deadline_s, spent_s=age(), import_strategy="child", **wishes)
+            )
             for line in execution_notice(document, host.env):
                 _say(line)
             if to_stdout:

@@ -20,12 +20,20 @@ def envelope(run: Orchestrator) -> Collection:
         detail=run.request.detail,
         deadline_s=run.request.deadline_s,
         elapsed_s=round(time.monotonic() - run.started, 4),
-        import_strategy="static",
+        import_strategy=_strategy(run),
         host_kind=run.host.kind,
         user=_user(run),
         executable=sys.executable or None if live else None,
+        python=run.request.python,
         argv=redact_argv(sys.argv) if live else None,
     )
+
+
+def _strategy(run: Orchestrator) -> str:
+    """Return how torch was asked; whoever asks it is known by name, as all collectors are."""
+    asked = run.results.get("TorchFacts")
+    word = getattr(asked.value, "strategy", None) if asked is not None else None
+    return word if isinstance(word, str) else "static"
 
 
 def _user(run: Orchestrator) -> User:

@@ -32,6 +32,9 @@ from aorta.plugin.registry import Registry
 #: Seconds that a capture from a program may take; the command line has its own.
 DEADLINE_S = 60.0
 
+#: How torch is asked: in a process of its own, or in this one.
+CHILD, IN_PROCESS = STRATEGIES = ("child", "in_process")
+
 #: The most seconds that a file system may stay silent.
 PATIENCE_S = 3.0
 
@@ -60,6 +63,8 @@ def capture(
     cache: bool = True,
     verify_digests: bool = False,
     import_torch: bool = True,
+    import_strategy: str | None = None,
+    python: str | None = None,
     host: Host | None = None,
     registry: Registry | None = None,
     started: Callable[[Orchestrator], None] | None = None,
@@ -75,24 +80,23 @@ def capture(
     is a failure. ``env`` replaces the environment that is looked at. ``digests`` is how catalogs of
     kernels are hashed: full, identity or none (default: full, identity where they lie on a file system
     that may hang). Without ``cache`` nothing is taken from what was hashed before or left for later;
-    ``verify_digests`` hashes it all the same and names what was wrong. ``import_torch`` concerns the
-    torch sections. ``host`` is looked at in place of this machine, and closed;
+    ``verify_digests`` hashes it all the same and names what was wrong. torch is read in this process where it
+    is loaded, and else imported into it on a watched thread, or left alone without ``import_torch``;
+    ``import_strategy="child"`` imports it in a process of its own. ``python`` is the program of another
+    interpreter (3.8 or later) whose torch and packages are looked at in place of this one's; it is
+    always asked in a process. ``host`` is looked at in place of this machine, and closed;
     ``registry`` takes the place of discovery; ``started`` is given the orchestrator before it runs.
 
     Raises ValueError for an unknown detail, section or part, and for a deadline that is no positive
     number; nothing for what the machine or its environment does.
     """
-    limit, allowed, complaints = _limits(deadline_s, sudo=sudo)
     request = Request(
         detail=_detail(detail),
         probe_invocation=probe_invocation,
         expect=_parts(expect),
-        sudo=allowed,
         sections=None if sections is None else tuple(sections),
         without=tuple(without),
         timeouts=dict(timeouts or {}),
-        deadline_s=limit,
-        complaints=complaints,
         spent_s=spent_s,
         digests=_method(digests),
         cache=cache,
@@ -101,11 +105,14 @@ def capture(
         buck_target=buck_target,
         buck_context=buck_context,
         buck_timeout=buck_timeout,
+        import_strategy=_strategy(import_strategy, here=host is None and python is None),
         import_torch=import_torch,
+        python=python,
+        **_limits(deadline_s, sudo=sudo),
     )
     registry = registry or discover(plugins)
     _check_sections(registry, request)
-    return _captured(Orchestrator(registry, host or live_host(request.deadline_s), request), started)
+    return _captured(Orchestrator(registry, host or live_host(request.deadline_s, python), request), started)
 
 
 collect_env = capture
@@ -122,13 +129,16 @@ def capture_to(path: str | os.PathLike[str], *, force: bool = True, **options: A
     return snapshot
 
 
-def live_host(deadline_s: float = DEADLINE_S) -> Host:
-    """Return this machine; a file system that may hang gets a third of the deadline, 3 s at most."""
+def live_host(deadline_s: float = DEADLINE_S, python: str | None = None) -> Host:
+    """Return this machine; a file system that may hang gets a third of the deadline, 3 s at most.
+
+    ``python`` is the program of another interpreter that questions about Python are for.
+    """
     from aorta.host.child import end_all
     from aorta.host.live import LiveHost
 
     enders.add(end_all)
-    return LiveHost(slow_limit_s=min(PATIENCE_S, deadline_s / 3))
+    return LiveHost(slow_limit_s=min(PATIENCE_S, deadline_s / 3), python=python)
 
 
 def _detail(word: str) -> Detail:
@@ -151,13 +161,20 @@ def _parts(words: Iterable[str]) -> frozenset[str]:
     return parts
 
 
-def _limits(deadline_s: float | None, *, sudo: bool | None) -> tuple[float, bool, tuple[str, ...]]:
+def _strategy(word: str | None, *, here: bool) -> str:
+    """Return how torch is asked; by default in this process where the capture is of it."""
+    if word is not None and word not in STRATEGIES:
+        raise ValueError(f"import_strategy is {word!r}: one of {', '.join(STRATEGIES)}")
+    return word or (IN_PROCESS if here else CHILD)
+
+
+def _limits(deadline_s: float | None, *, sudo: bool | None) -> dict[str, Any]:
     """Return the deadline, whether privileged commands may run, and what the environment says amiss."""
     limit, complaints = (deadline_s, ()) if deadline_s is not None else _default_deadline()
     if not 0 < limit < math.inf:
         raise ValueError(f"deadline_s is {deadline_s!r}: a number of seconds above 0")
     allowed, doubts = (sudo, ()) if sudo is not None else _default_sudo()
-    return limit, allowed, (*complaints, *doubts)
+    return {"deadline_s": limit, "sudo": allowed, "complaints": (*complaints, *doubts)}
 
 
 def _default_deadline() -> tuple[float, tuple[str, ...]]:

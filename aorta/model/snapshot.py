@@ -92,7 +92,12 @@ class Covered:
 
 @frozen
 class Collection:
-    """How the snapshot came about."""
+    """How the snapshot came about.
+
+    ``import_strategy`` is how torch was asked: child (a process of its own), in_process, or static (not
+    at all). ``executable`` is the interpreter that ran aorta, ``python`` the one that the sections about
+    Python describe where that is another.
+    """
 
     tool: Tool = attrs.field(factory=Tool)
     detail: Detail = Detail.COMPACT
@@ -102,6 +107,7 @@ class Collection:
     host_kind: str = "live"
     user: User = attrs.field(factory=User)
     executable: str | None = None
+    python: str | None = None
     argv: tuple[str, ...] | None = None
     collectors: Mapping[str, Record] = attrs.field(factory=dict)
     providers: Mapping[str, Record] = attrs.field(factory=dict)

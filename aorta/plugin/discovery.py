@@ -21,6 +21,8 @@ from aorta.plugin.registry import Candidate, Registry, told
 BUILTIN = (
     "aorta_collectors.providers.mounts",
     "aorta_collectors.providers.python_facts",
+    "aorta_collectors.providers.torch_facts",
+    "aorta_collectors.providers.mapped_libraries",
     "aorta_collectors.providers.isolation_evidence",
     "aorta_collectors.providers.rdma_devices",
     "aorta_collectors.providers.nic_inventory",

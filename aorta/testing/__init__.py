@@ -35,6 +35,7 @@ __all__ = [
     "provide",
     "record",
     "replay",
+    "torch_report",
 ]
 
 
@@ -112,6 +113,15 @@ def _run(
         redacted=result.redacted,
         typed=result.value,
     )
+
+
+def torch_report(*, how: str = "child", **parts: Any) -> dict[str, Any]:
+    """Return what an imported torch told, for ``FakeHost(observed={"torch": …})``.
+
+    ``parts`` are named as in ``aorta.host.torch_report.parts``: version, hip, config, mapped, ….
+    """
+    ended = {"error": None, "done": True, "ended": "", "hung": False, "noise": ""}
+    return {"how": how, "imported": True, **ended, "parts": parts, "errors": {}}
 
 
 def record(host: Host, path: str) -> Host:

@@ -57,6 +57,14 @@ class RefusingHost(FakeHost):
         """Refuse."""
         self._refuse(key)
 
+    def resource(self, path: str, limit: int = READ_LIMIT) -> bytes:
+        """Refuse."""
+        self._refuse(path)
+
+    def torch(self, how: str, *, timeout: float) -> dict[str, Any]:
+        """Refuse."""
+        self._refuse("torch")
+
 
 class DenyingHost(RefusingHost):
     """A host that lets nothing be read, no command be run, and whose environment is empty."""

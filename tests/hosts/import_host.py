@@ -297,7 +297,7 @@ class Folder:
         }
         if torch:
             show = text_of(self.root / torch["config_show"]) if torch.get("config_show") else None
-            yield {"op": "observe", "name": "torch", "value": {**torch, "config_show": show}}
+            yield {"op": "observe", "name": "torch", "value": _torch_report(torch, show)}
         yield from self._distributions(sites)
         yield from self._modules(sites, torch)
 
@@ -375,6 +375,23 @@ def _add_module(modules, path, files):
     init = f"{path}/__init__.py"
     locations = [path] if init in files else [*(known or {}).get("locations", []), path]
     modules[name] = {"origin": init, "locations": locations} if init in files else {"locations": locations}
+
+
+def _torch_report(torch, show):
+    """Return what a process that imported torch would have told, of what host.yaml says of it."""
+    named = {
+        "version": "__version__",
+        "git_version": "git_version",
+        "hip": "version_hip",
+        "cuda": "version_cuda",
+    }
+    parts = {name: torch[key] for name, key in named.items() if key in torch}
+    parts |= {"file": torch["file"]} if torch.get("file") else {}
+    parts |= {"config": show} if show is not None else {}
+    if "arch_list" in torch:
+        parts["arch_flags"] = " ".join(torch["arch_list"] or ()) or None
+    ended = {"error": None, "done": True, "ended": "", "hung": False, "noise": ""}
+    return {"how": "child", "imported": True, **ended, "parts": parts, "errors": {}}
 
 
 def _command(entry, place):

@@ -195,7 +195,7 @@ def test_process_and_packages(folder):
         "base_prefix": "/usr",
         "path": [SITE],
     }
-    assert host.observe("torch", dict)["config_show"] == "PyTorch built with:\n"
+    assert host.torch("child", timeout=1)["parts"]["config"] == "PyTorch built with:\n"
     assert host.distribution("torch").version == "2.5.1+rocm6.2"
     core = host.distribution("rocm-sdk-core")
     assert (core.name, core.version, core.direct_url) == ("rocm_sdk_core", "10.1", "{}")

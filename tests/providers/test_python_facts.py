@@ -2,7 +2,7 @@ import errno
 
 import pytest
 
-from aorta.model.vocabulary import Coverage, ReasonKind
+from aorta.model.vocabulary import ReasonKind
 from aorta.testing import FakeHost, provide
 from aorta_collectors.providers import PythonFacts
 
@@ -67,21 +67,3 @@ def test_an_interpreter_that_tells_nothing():
         result = provide(FakeHost(observed={"interpreter": said}), PythonFacts)
         assert result.typed.env is None
         assert result.typed.gap is not None
-
-
-def test_torch_is_looked_for_and_not_imported():
-    none = provide(FakeHost(), PythonFacts)
-    assert (none.coverage["torch"], none.typed.torch) == (Coverage.ABSENT, None)
-    module = provide(FakeHost(modules={"torch": "/sp/torch/__init__.py"}), PythonFacts)
-    assert module.coverage["torch"] is Coverage.SEEN
-    assert module.typed.torch.origin == "/sp/torch/__init__.py"
-    metadata = provide(FakeHost(distributions={"torch": "2.9.1"}), PythonFacts)
-    assert (metadata.coverage["torch"], metadata.typed.torch_version) == (Coverage.SEEN, "2.9.1")
-
-
-def test_a_search_that_fails_is_unknown():
-    class Broken(FakeHost):
-        def module(self, name):
-            raise OSError(errno.EIO, "broken disk", name)
-
-    assert provide(Broken(), PythonFacts).coverage["torch"] is Coverage.UNKNOWN

@@ -6,9 +6,9 @@ Variables never decide: schedulers and shells hand on those of another environme
 
 import posixpath
 
-from aorta.collect import Context, Module
+from aorta.collect import Context
 from aorta.model.frozen import evolve, frozen
-from aorta.model.vocabulary import Coverage, ReasonKind
+from aorta.model.vocabulary import ReasonKind
 from aorta.plugin import provider
 from aorta_collectors.observations import mapping, text
 from aorta_collectors.providers.gap import Gap
@@ -25,7 +25,6 @@ class PythonFacts:
     ``env`` is conda, venv or system, null with ``gap`` when it could not be told. ``conda_prefix`` is
     the conda environment that the interpreter comes from (a venv's base may be one). ``stale_conda``
     is the value of CONDA_DEFAULT_ENV where it names another environment than the interpreter's.
-    ``torch`` is where torch would be imported from, null when it would not.
     """
 
     version: str | None = None
@@ -40,20 +39,17 @@ class PythonFacts:
     conda_prefix: str | None = None
     stale_conda: str | None = None
     gap: Gap | None = None
-    torch: Module | None = None
-    torch_version: str | None = None
 
 
 @provider(model=PythonFacts, timeout_s=10)
 def provide(ctx: Context) -> PythonFacts:
-    """Interpreter, its environment, and where torch would come from."""
+    """Interpreter and its environment."""
     said = mapping(ctx, "interpreter")
-    torch, torch_version = _torch(ctx)
     if said.value is None:
         gap = Gap.of(said, "interpreter")
         # A running interpreter always tells.
         gap = evolve(gap, kind=ReasonKind.FAILED) if gap.kind is ReasonKind.UNSUPPORTED else gap
-        return PythonFacts(gap=gap, torch=torch, torch_version=torch_version)
+        return PythonFacts(gap=gap)
     path = said.value.get("path")
     facts = PythonFacts(
         version=text(said, "version"),
@@ -62,8 +58,6 @@ def provide(ctx: Context) -> PythonFacts:
         prefix=text(said, "prefix"),
         base_prefix=text(said, "base_prefix"),
         path=tuple(entry for entry in path if isinstance(entry, str)) if isinstance(path, list) else (),
-        torch=torch,
-        torch_version=torch_version,
     )
     return _placed(ctx, facts)
 
@@ -96,13 +90,3 @@ def _conda_name(ctx: Context, prefix: str, named: str | None, named_prefix: str 
     if named is not None and named_prefix == prefix:
         return named
     return "base" if ctx.stat(posixpath.join(prefix, "condabin")).ok else prefix
-
-
-def _torch(ctx: Context) -> tuple[Module | None, str | None]:
-    """Look for torch without importing it, and say whether that part was seen."""
-    module, distribution = ctx.module("torch"), ctx.distribution("torch")
-    if module.value is not None or distribution.value is not None:
-        ctx.cover("torch", Coverage.SEEN)
-    else:
-        ctx.cover("torch", Coverage.ABSENT if module.ok and distribution.ok else Coverage.UNKNOWN)
-    return module.value, distribution.value.version if distribution.value is not None else None

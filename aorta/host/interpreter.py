@@ -1,0 +1,170 @@
+"""Python interpreters asked in processes of their own: this one's double, or another program.
+
+The double gets this process's search path and nothing else of its state (``-I -S``); another program
+keeps its own site packages, since they are what is asked about. Either can hang or die: it is ended at
+the deadline, and what it told until then counts.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from aorta.host import torch_report
+from aorta.host.protocol import Completed
+from aorta.host.slow import interpreter
+from aorta.model.vocabulary import Outcome
+
+#: Runs a command line with a standard input under a limit in seconds.
+Run = Callable[[list[str], bytes, float], Completed]
+
+#: Seconds that another interpreter gets to say what it is.
+FACTS_S = 15.0
+
+#: The most characters kept of what an interpreter printed to standard error.
+NOISE_LIMIT = 4000
+
+CACHES_IN = "/tmp"  # noqa: S108 - a name nobody can guess, and nothing is made unless a library writes there
+
+
+class NoInterpreterError(OSError):
+    """An interpreter that cannot be asked; the text says why."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.strerror = why
+
+
+class Interpreters:
+    """Asks one interpreter: ``program``, or this process's own where that is None."""
+
+    def __init__(self, run: Run, program: str | None = None) -> None:
+        self.program = program
+        self._run = run
+        self._lock = threading.Lock()
+        self._facts: dict[str, Any] | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """Return what another program says of itself (``torch_report.interpreter``), asked once.
+
+        Raises NoInterpreterError when it does not run Python code.
+        """
+        with self._lock:
+            if self._facts is None:
+                done = self._asked({"ask": "interpreter", "path": None}, FACTS_S)
+                told = next((line["interpreter"] for line in _lines(done) if "interpreter" in line), None)
+                if not isinstance(told, dict):
+                    raise NoInterpreterError(f"{self.program} is no usable Python interpreter: {_why(done)}")
+                self._facts = told
+            return self._facts
+
+    def torch(self, timeout: float) -> dict[str, Any]:
+        """Return what torch says of itself in a process that imports it; see ``report``."""
+        cache = os.path.join(CACHES_IN, f"aorta-{secrets.token_hex(8)}")
+        try:
+            return report(self._asked({"ask": "torch", "cache": cache, **self._place()}, timeout))
+        finally:
+            if os.path.lexists(cache):
+                shutil.rmtree(cache, ignore_errors=True)
+
+    def _place(self) -> dict[str, Any]:
+        if self.program is not None:
+            return {"path": None}
+        return {
+            "path": [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str)],
+            "prefix": sys.prefix,
+            "editable": torch_report.editable(),
+        }
+
+    def _asked(self, wish: dict[str, Any], timeout: float) -> Completed:
+        program, source = self.program or interpreter(), program_text()
+        if program is None or source is None:
+            raise NoInterpreterError("no Python interpreter can be started")
+        # Another program may be a wrapper that knows "-c" alone.
+        words = ["-c", source] if self.program else ["-I", "-S", "-c", source]
+        return self._run([program, *words], json.dumps(wish).encode(), timeout)
+
+
+def program_text() -> str | None:
+    """Return the text of the program, also from a zip file; None where only its byte code is there."""
+    get_source = getattr(torch_report.__loader__, "get_source", None)
+    source = get_source(torch_report.__name__) if get_source else None
+    return source if isinstance(source, str) else None
+
+
+def report(done: Completed) -> dict[str, Any]:
+    """Return the report of a process that was asked for torch, however it ended.
+
+    ``how`` is child; ``imported`` true, false or null (it did not come so far); ``error`` the last line
+    of a failed import; ``parts`` what was told by name, ``errors`` why not; ``done`` whether all was told;
+    ``ended`` how the process ended, an empty text for well; ``hung`` whether it had to be ended;
+    ``noise`` what was printed to its standard error and output.
+    """
+    told: dict[str, Any] = {"how": "child", "imported": None, "error": None, "done": False}
+    parts: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    for line in _lines(done):
+        told |= {key: line[key] for key in ("imported", "error", "done", "interpreter") if key in line}
+        part = line.get("part")
+        if isinstance(part, list) and len(part) == 3:
+            name, value, error = part
+            if error:
+                errors[str(name)] = str(error)
+            else:
+                parts[str(name)] = value
+    hung = done.outcome in (Outcome.TIMED_OUT, Outcome.ABANDONED) or _ended_late(done, told)
+    ended = "" if done.outcome is Outcome.OK else _why(done)
+    return {
+        **told,
+        "parts": parts,
+        "errors": errors,
+        "ended": ended,
+        "hung": hung,
+        "noise": noise(done.stderr),
+    }
+
+
+def _ended_late(done: Completed, told: dict[str, Any]) -> bool:
+    return bool(told["done"]) and done.outcome is Outcome.SIGNAL and done.exit_code == -signal.SIGALRM
+
+
+def _lines(done: Completed) -> Iterator[dict[str, Any]]:
+    for text in done.stdout.splitlines():
+        # The last line may be cut.
+        with contextlib.suppress(ValueError):
+            line = json.loads(text)
+            if isinstance(line, dict):
+                yield line
+
+
+def _why(done: Completed) -> str:
+    """Return in a few words how a process ended that should have ended well."""
+    if done.outcome is Outcome.SIGNAL and done.exit_code is not None:
+        number = -done.exit_code
+        known = {each.value: each.name for each in signal.Signals}
+        return f"it was ended by {known.get(number, f'signal {number}')}"
+    if done.outcome is Outcome.EXIT and done.exit_code is not None:
+        last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "")
+        return f"it ended with exit status {done.exit_code}" + (f" ({last.strip()[:200]})" if last else "")
+    words = {
+        Outcome.TIMED_OUT: "it did not end in time",
+        Outcome.ABANDONED: "it did not end in time, and not when it was killed",
+        Outcome.NOT_FOUND: "it is not there",
+        Outcome.DENIED: "it may not be executed",
+        Outcome.OK: "it gave no answer",
+    }
+    return words.get(done.outcome) or done.detail or str(done.outcome)
+
+
+def noise(text: str) -> str:
+    """Return the start and the end of a long text."""
+    if len(text) <= NOISE_LIMIT:
+        return text
+    half = NOISE_LIMIT // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half} characters …\n{text[-half:]}"

@@ -1,0 +1,204 @@
+"""What torch says of itself, asked once for all sections, and what its files say where it cannot be asked.
+
+Only torch is ever imported, and how is the caller's: in a process of its own, in this one, or not at
+all. Whatever becomes of the import, the text of ``torch/version.py`` and the metadata are read.
+"""
+
+import posixpath
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from aorta.collect import Answer, Context, Distribution, Module
+from aorta.model.frozen import frozen
+from aorta.model.vocabulary import Coverage, ReasonKind
+from aorta.plugin import provider
+from aorta_collectors.providers.gap import Gap
+from aorta_collectors.pytorch.version_module import parse_version_module
+
+#: Seconds that an import gets; on a cold network file system it takes tens of them.
+TIMEOUT_S = 45.0
+
+CHILD, IN_PROCESS, STATIC = "child", "in_process", "static"
+
+#: What the files of a torch tell too.
+STATIC_NAMES = ("version", "git_version", "hip", "cuda", "rocm", "debug")
+
+#: An invocation that says that the process is a Buck target's, which has its torch as a dependency.
+BUCK = ("buck2_run", "buck2_action")
+
+#: Libraries by which torch's own directory is known where it is not beside the package, best first.
+KNOWN_BY = ("libtorch_hip.so", "libtorch.so", "libtorch_cpu.so", "libc10_hip.so", "libc10.so")
+
+
+@frozen
+class TorchFacts:
+    """What is known of the torch that this process, or the interpreter asked about, would use.
+
+    ``strategy`` is how it was asked: child, in_process, or static for not at all. ``module`` is where
+    it is imported from, ``package`` that directory, ``lib_dir`` where its libraries are. ``importable``
+    is null where no import came to an end; ``error`` is the last line of a failed one. ``facts`` holds what
+    was told, by name: version, git_version, hip, cuda, rocm, debug, file, config (the text of
+    ``torch.__config__.show()``), arch_flags, the four switches of attention kernels, mapped (lines of
+    ``/proc/self/maps``). ``sources`` says of each fact who told it: torch, version.py or metadata.
+    ``ended`` says how the process of a child ended that did not end well, ``noise`` what it printed.
+    """
+
+    strategy: str = STATIC
+    module: Module | None = None
+    distribution: Distribution | None = None
+    package: str | None = None
+    lib_dir: str | None = None
+    importable: bool | None = None
+    error: str | None = None
+    facts: Mapping[str, Any] = attrs.field(factory=dict)
+    sources: Mapping[str, str] = attrs.field(factory=dict)
+    errors: Mapping[str, str] = attrs.field(factory=dict)
+    gap: Gap | None = None
+    ended: str = ""
+    noise: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Tell whether there is a torch that could be imported."""
+        return self.package is not None
+
+    def told(self, name: str) -> Answer[Any]:
+        """Return one fact; a value of None is torch's own (a build without HIP has no HIP version)."""
+        if name in self.facts:
+            return Answer(value=self.facts[name], subject="torch")
+        if name in self.errors:
+            detail = f"torch could not tell its {name}: {self.errors[name]}"
+            return Answer(kind=ReasonKind.FAILED, subject="torch", detail=detail)
+        gap = self.gap
+        if gap is None:
+            detail = f"this torch does not tell its {name}"
+            return Answer(kind=ReasonKind.UNSUPPORTED, subject="torch", detail=detail)
+        return Answer(kind=gap.kind, subject=gap.subject, detail=gap.detail)
+
+    def text(self, name: str) -> str | None:
+        """Return a fact that is a text, None for anything else."""
+        value = self.facts.get(name)
+        return value if isinstance(value, str) else None
+
+
+@provider(model=TorchFacts, timeout_s=TIMEOUT_S)
+def provide(ctx: Context) -> TorchFacts:
+    """What torch says of itself, and what its files say."""
+    module, metadata = ctx.module("torch"), ctx.distribution("torch")
+    distribution = metadata.value
+    package = _package(module.value)
+    if package is None:
+        return TorchFacts(distribution=distribution, gap=_missing(ctx, module, metadata))
+    ctx.cover("torch", Coverage.SEEN)
+    found = TorchFacts(module=module.value, distribution=distribution, package=package)
+    static = _static(ctx, package)
+    answer = ctx.torch(TIMEOUT_S)
+    said = answer.value if isinstance(answer.value, dict) else {}
+    facts, errors = _mapping(said.get("parts")), _mapping(said.get("errors"))
+    told = {name: value for name, value in facts.items() if name not in STATIC_NAMES or _is_version(value)}
+    sources = {**dict.fromkeys(static, "version.py"), **dict.fromkeys(told, "torch")}
+    everything = {**static, **told}
+    imported = said.get("imported")
+    return TorchFacts(
+        strategy=_word(said.get("how")),
+        module=found.module,
+        distribution=distribution,
+        package=package,
+        lib_dir=_lib_dir(ctx, package, everything.get("mapped")),
+        importable=imported if isinstance(imported, bool) else None,
+        error=_text(said.get("error")) or None,
+        facts=everything,
+        sources=sources,
+        errors={str(name): _text(text) for name, text in errors.items() if name not in everything},
+        gap=_untold(answer, said),
+        ended=_text(said.get("ended")),
+        noise=_text(said.get("noise")),
+    )
+
+
+def _package(module: Module | None) -> str | None:
+    """Return the directory of a real package; a directory that is just called torch is none."""
+    if module is None or module.origin is None:
+        return None
+    return module.locations[0] if module.locations else posixpath.dirname(module.origin)
+
+
+def _missing(ctx: Context, module: Answer[Module | None], metadata: Answer[Distribution | None]) -> Gap:
+    """Return why there is no torch; where one was promised, that is a failure."""
+    unseen = next((answer for answer in (module, metadata) if not answer.ok), None)
+    if unseen is not None:
+        ctx.cover("torch", Coverage.UNKNOWN)
+        return Gap.of(unseen, "torch")
+    found = metadata.value
+    ctx.cover("torch", Coverage.SEEN if found is not None else Coverage.ABSENT)
+    text = "torch is not installed for this interpreter"
+    if module.value is not None:
+        text = (
+            f"no torch, only a directory of that name without a package: {', '.join(module.value.locations)}"
+        )
+    elif found is not None:
+        text = f"metadata of torch {found.version} without the package: {found.path}"
+    promised = "torch" in ctx.request.expect or ctx.request.probe_invocation in BUCK
+    if promised and ctx.request.probe_invocation in BUCK:
+        text += "; a Buck target has torch among its own dependencies: take the snapshot inside it"
+    kind = ReasonKind.EXPECTED if promised else ReasonKind.ABSENT
+    return Gap(kind=kind, subject="torch", detail=text)
+
+
+def _static(ctx: Context, package: str) -> dict[str, Any]:
+    """Return what ``torch/version.py`` says."""
+    text = ctx.resource(posixpath.join(package, "version.py"))
+    return dict(parse_version_module(text.value)) if text.value is not None else {}
+
+
+def _lib_dir(ctx: Context, package: str, mapped: Any) -> str | None:
+    """Return the directory of torch's libraries; a link tree keeps them elsewhere than in the package."""
+    place = posixpath.join(package, "lib")
+    if ctx.stat(place).ok:
+        return place
+    lines = [line for line in mapped if isinstance(line, str)] if isinstance(mapped, list) else []
+    paths = [fields[5] for line in lines if len(fields := line.split(None, 5)) == 6]
+    for name in KNOWN_BY:
+        for path in paths:
+            file = posixpath.basename(path)
+            if (file == name or file.startswith(f"{name}.")) and ctx.stat(path).ok:
+                return posixpath.dirname(path)
+    return None
+
+
+def _untold(answer: Answer[Any], said: Mapping[str, Any]) -> Gap | None:
+    """Return why torch did not tell all, None where it did."""
+    if not answer.ok:
+        return Gap.of(answer, "torch")
+    if not said:
+        return Gap(kind=ReasonKind.UNPARSED, subject="torch", detail="what torch told is no report")
+    if said.get("imported") is True and said.get("done") is True:
+        return None
+    if said.get("how") == STATIC:
+        text = "torch is not loaded in this process, and was not to be imported"
+        return Gap(kind=ReasonKind.NOT_REQUESTED, subject="torch", detail=text)
+    if said.get("imported") is False:
+        text = f"torch cannot be imported: {_text(said.get('error')) or 'no error was told'}"
+        return Gap(kind=ReasonKind.FAILED, subject="torch", detail=text)
+    ended = _text(said.get("ended")) or "it told nothing more"
+    if said.get("hung") is True:
+        return Gap(kind=ReasonKind.TIMED_OUT, subject="torch", detail=f"importing torch timed out: {ended}")
+    return Gap(kind=ReasonKind.FAILED, subject="torch", detail=f"torch was being asked when {ended}")
+
+
+def _is_version(value: Any) -> bool:
+    return value is None or isinstance(value, (str, bool))
+
+
+def _word(how: Any) -> str:
+    return how if how in (CHILD, IN_PROCESS) else STATIC
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,1 @@
+"""What several sections read of a PyTorch build: its version module, its configuration, its symbols."""
