@@ -1,7 +1,6 @@
 """Options that ``probe`` and ``record`` share, and running a capture under them."""
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -184,6 +183,8 @@ def program_of(name: str) -> str:
 
     Raises Misuse for what is not there, or a directory.
     """
+    import shutil
+
     path = shutil.which(name)
     if path is not None:
         return os.path.abspath(path)

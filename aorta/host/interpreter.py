@@ -8,8 +8,6 @@ the deadline, and what it told until then counts.
 import contextlib
 import json
 import os
-import secrets
-import shutil
 import signal
 import sys
 import threading
@@ -66,11 +64,13 @@ class Interpreters:
 
     def torch(self, timeout: float) -> dict[str, Any]:
         """Return what torch says of itself in a process that imports it; see ``report``."""
-        cache = os.path.join(CACHES_IN, f"aorta-{secrets.token_hex(8)}")
+        cache = os.path.join(CACHES_IN, f"aorta-{os.urandom(8).hex()}")
         try:
             return report(self._asked({"ask": "torch", "cache": cache, **self._place()}, timeout))
         finally:
             if os.path.lexists(cache):
+                import shutil
+
                 shutil.rmtree(cache, ignore_errors=True)
 
     def _place(self) -> dict[str, Any]:
