@@ -19,6 +19,7 @@ standalone: $(VENV)/installed
 
 test: $(VENV)/installed-test
 	@$(BIN)/python tests/parts/system.py
+	@$(BIN)/python -m tests.parts.torches
 	$(BIN)/python tests/run.py
 
 $(VENV)/bin/python:
