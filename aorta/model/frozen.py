@@ -69,8 +69,15 @@ class _Unbuilt:
 
 def _built(cls: type[T]) -> type[T]:
     # Nothing is detected: the initialiser that stands there is the one to be replaced.
-    made: type[T] = attrs.frozen(kw_only=True, eq=False, repr=False, slots=False, auto_detect=False)(cls)
+    made: type[T] = attrs.frozen(
+        kw_only=True, eq=False, repr=False, slots=False, auto_detect=False, field_transformer=_called_as_named
+    )(cls)
     return made
+
+
+def _called_as_named(_cls: type[Any], fields: list[Any]) -> list[Any]:
+    """Let each field be given under its own name; attrs would drop the ``_`` that some keys begin with."""
+    return [field.evolve(alias=field.name) for field in fields]
 
 
 def _set_members(self: Any, **values: Any) -> None:
