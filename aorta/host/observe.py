@@ -58,6 +58,11 @@ def user() -> dict[str, Any]:
     return {"uid": os.getuid(), "root": os.geteuid() == 0, "groups": sorted(os.getgroups())}
 
 
+def process() -> dict[str, int]:
+    """Return the number of this process, by which other programs name its files."""
+    return {"pid": os.getpid()}
+
+
 def machine_digest() -> str | None:
     """Return 16 hexadecimal digits of a SHA-256 over the machine's id; None where it has none.
 
@@ -77,5 +82,6 @@ OBSERVATIONS: dict[str, Callable[[], Any]] = {
     "interpreter": interpreter,
     "ulimits": ulimits,
     "user": user,
+    "process": process,
     "machine_digest": machine_digest,
 }

@@ -75,7 +75,6 @@ UNBUILT: dict[str, Any] = {
     "aotriton": _keys(
         "bundled_present bundled_version bundled_lib_hash bundled_images_dir_present installed_prefix"
     ),
-    "loaded_libraries": None,
     "build_system": {"kind": None},
     "buck_invocation": _keys(
         "status target context_source mode_files config_keys modifiers option_order context_fingerprint"

@@ -1,0 +1,94 @@
+"""Whether the copy that is mapped is the one that a section about the installed library describes."""
+
+import functools
+from typing import Annotated, Any
+
+from aorta.collect import Answer, Context
+from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
+from aorta_collectors.providers.rocm_roots import RocmRoots
+from aorta_collectors.tree.libraries import pick
+from aorta_collectors.tree.links import resolve
+
+#: The sections by family, with the name by which they look for the library.
+SECTIONS = {
+    "hip": "libamdhip64.so",
+    "rccl": "librccl.so",
+    "hipblaslt": "libhipblaslt.so",
+    "rocblas": "librocblas.so",
+    "miopen": "libMIOpen.so",
+}
+
+
+@frozen
+class Difference:
+    """Two files where one section reads as if there was one."""
+
+    section: Annotated[str | None, Fact("The section about the installed library, e.g. rccl.")] = None
+    path: Annotated[str | None, Fact("Real path of the library that it describes.")] = None
+    same_content: Annotated[
+        bool | None, Fact("Whether both have the same sha256; null where they were not both hashed.")
+    ] = None
+    statement: Annotated[str | None, Fact("The same in one sentence.")] = None
+
+
+@frozen
+class Mapped:
+    """A file as far as the comparison goes; ``deed`` says what a process does with it."""
+
+    family: str
+    path: str
+    deed: str
+    deleted: bool = False
+
+
+class Compared:
+    """Compares mapped files with what the ROCm root holds."""
+
+    def __init__(self, ctx: Context, roots: RocmRoots) -> None:
+        self._ctx = ctx
+        self._roots = roots
+        self._picked = functools.cache(self._pick)
+
+    def _pick(self, name: str) -> Answer[str]:
+        return self._roots.unseen or pick(self._ctx, self._roots.lib_dirs, name)
+
+    def difference(self, mapped: Mapped) -> Answer[Difference | None]:
+        """Return the difference, None where there is none or no section describes the library.
+
+        Fails with the reason for which it is not known what the section describes.
+        """
+        name = SECTIONS.get(mapped.family)
+        picked: Answer[Any] = self._picked(name) if name is not None else Answer()
+        if picked.value is None:
+            return Answer() if name is None or picked.absent else picked
+        if not mapped.deleted and self._is_one_file(mapped.path, picked.value):
+            return Answer()
+        return Answer(value=self._described(mapped, picked.value))
+
+    def _is_one_file(self, path: str, other: str) -> bool:
+        if path == other or resolve(self._ctx, path).value == other:
+            return True
+        one, two = self._ctx.stat(path).value, self._ctx.stat(other).value
+        return one is not None and two is not None and 0 < one.inode == two.inode and one.dev == two.dev
+
+    def _described(self, mapped: Mapped, picked: str) -> Difference:
+        same = None if mapped.deleted else self._same_content(mapped.path, picked)
+        more = {None: "", True: ", a copy with equal content", False: ", which has another content"}[same]
+        what = f"the {mapped.family} of the ROCm root is {picked}{more}"
+        if mapped.path == picked:
+            what = f"{mapped.family} describes the file that is there now"
+        gone = ", which was removed or replaced since" if mapped.deleted else ""
+        return Difference(
+            section=mapped.family,
+            path=picked,
+            same_content=same,
+            statement=f"{mapped.deed} {mapped.path}{gone}; {what}",
+        )
+
+    def _same_content(self, path: str, other: str) -> bool | None:
+        one, two = self._ctx.stat(path).value, self._ctx.stat(other).value
+        if one is not None and two is not None and one.size != two.size:
+            return False
+        first, second = self._ctx.digest(path), self._ctx.digest(other)
+        return first.value == second.value if first.ok and second.ok else None

@@ -1,0 +1,33 @@
+"""The libraries that torch brings, hashed while torch is being imported and not after it.
+
+Nobody has to wait for this: what ``loaded_libraries`` asks for later has been read already.
+"""
+
+import posixpath
+
+from aorta.collect import Context
+from aorta.model.frozen import frozen
+from aorta.plugin import provider
+from aorta_collectors.loaded.content import digests_of
+from aorta_collectors.loaded.families import family_of
+from aorta_collectors.loaded.prediction import predict
+
+SECTION = "loaded_libraries"
+
+
+@frozen
+class TorchLibraries:
+    """The real paths of the libraries that an import of torch would map, and that were hashed."""
+
+    paths: tuple[str, ...] = ()
+
+
+@provider(model=TorchLibraries, timeout_s=40)
+def provide(ctx: Context) -> TorchLibraries:
+    """Hashes torch's libraries while torch is asked."""
+    module = None if SECTION in ctx.request.without else ctx.module("torch").value
+    if module is None or module.origin is None or not module.locations:
+        return TorchLibraries()
+    paths = [path for path in predict(ctx, module.locations[0]).paths if family_of(posixpath.basename(path))]
+    digests_of(ctx, paths)
+    return TorchLibraries(paths=tuple(paths))
