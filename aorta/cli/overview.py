@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from aorta.cli.library_notes import library_rows
 from aorta.cli.nic_notes import nics_row
 from aorta.cli.plain import Document, count_of, listed
+from aorta.cli.torch_notes import torch_row
 
 UNKNOWN = "-"
 
@@ -36,7 +37,7 @@ def overview(known: Document) -> Iterator[tuple[str, str]]:
     yield "RCCL", _rccl(known)
     for name, text in library_rows(known):
         yield name, text or UNKNOWN
-    yield "torch", _torch(known)
+    yield "torch", torch_row(known) or UNKNOWN
     yield "launcher", _launcher(known)
     plugins = [f"{section} {record.get('status')}" for section, record in known.records() if "." in section]
     if plugins:
@@ -141,19 +142,6 @@ def _rccl(known: Document) -> str:
         return "none" if places == [{"absent"}, {"absent"}] else UNKNOWN
     plugin = _prefixed("net plugin ", known.text("rccl.net_plugin_mode"))
     return _joined(version or "version unknown", plugin)
-
-
-def _torch(known: Document) -> str:
-    version = known.text("pytorch_version")
-    if version:
-        return _joined(version, _prefixed("HIP ", known.text("pytorch_build.hip_version")))
-    coverage = known.text("collection.coverage.torch")
-    if coverage == "absent":
-        return "none"
-    unbuilt = any("no collector" in str(reason.get("detail")) for reason in known.reasons("pytorch_version"))
-    return _joined(
-        "installed" if coverage == "seen" else "", "not collected in this version" if unbuilt else ""
-    )
 
 
 def _launcher(known: Document) -> str:

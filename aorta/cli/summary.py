@@ -11,6 +11,7 @@ from aorta.cli.library_notes import library_notes
 from aorta.cli.nic_notes import nic_notes
 from aorta.cli.overview import overview
 from aorta.cli.plain import Document, clean, count_of, listed
+from aorta.cli.torch_notes import torch_notes
 from aorta.model.sections import ORDER
 
 #: The most lines about reasons of one kind.
@@ -31,7 +32,7 @@ class Summary(NamedTuple):
 def summarize(document: Mapping[str, Any]) -> Summary:
     """Return the summary of a document."""
     known = Document(document)
-    notes = (gpu_notes, nic_notes, _machine, _software, library_notes, _reasons)
+    notes = (gpu_notes, nic_notes, _machine, _software, torch_notes, library_notes, _reasons)
     lines = (*_lacks(known), *(line for each in notes for line in each(known)))
     unusual = list(dict.fromkeys(clean(text) for text in lines))
     return Summary(_head(known), unusual, [(label, clean(text)) for label, text in overview(known)])
@@ -83,9 +84,6 @@ def _software(known: Document) -> Iterator[str]:
     if known.text("hip.platform") == "nvidia" and known.text("collection.coverage.rocm") == "seen":
         root = known.text("rocm.root")
         yield f"HIP's platform is nvidia, and there is an AMD ROCm{f' at {root}' if root else ''}"
-    installed, built = known.text("hip.version"), known.text("pytorch_build.hip_version")
-    if installed and built and installed.split(".")[:2] != built.split(".")[:2]:
-        yield f"HIP {installed} is installed, torch was built with HIP {built}"
 
 
 def _reasons(known: Document) -> Iterator[str]:
