@@ -22,6 +22,9 @@ OVERRIDES = (
 )
 SEARCHED = "LD_LIBRARY_PATH"
 
+#: Who maps the libraries, by the process that was looked at; any other is a prediction.
+MAPPING = {"self": "the process has mapped", "torch_child": "a process with torch maps"}
+
 #: Digits of a digest that tell two files apart at a glance.
 DIGITS = 12
 
@@ -68,6 +71,24 @@ def library_notes(known: Document) -> Iterator[str]:
             uncovered.setdefault(", ".join(map(str, archs)), []).append(NAMES[section])
     for targets, names in uncovered.items():
         yield f"no kernel file for {targets}, which this machine's GPUs are: {listed(names, SHOWN)}"
+    yield from _loaded(known)
+
+
+def _loaded(known: Document) -> Iterator[str]:
+    """Yield what is mapped and is not the file that other sections describe, or is no file any more."""
+    others: dict[str, list[str]] = {}
+    gone: dict[str, list[str]] = {}
+    for each in known.members("loaded_libraries"):
+        who = MAPPING.get(str(each.get("process")), "an import of torch would map")
+        what, differs = f"{each.get('library') or '?'} {each.get('path') or '?'}", each.get("differs_from")
+        if each.get("deleted") is True:
+            gone.setdefault(who, []).append(what)
+        elif isinstance(differs, Mapping) and differs.get("path") and differs.get("same_content") is not True:
+            others.setdefault(who, []).append(what)
+    for who, names in others.items():
+        yield f"{who} other copies than the ones under the ROCm root: {listed(names, SHOWN)}"
+    for who, names in gone.items():
+        yield f"{who} files that were removed or replaced since: {listed(names, SHOWN)}"
 
 
 def _short(digest: str) -> str:
