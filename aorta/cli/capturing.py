@@ -1,5 +1,6 @@
 """Options that ``probe`` and ``record`` share, and running a capture under them."""
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +13,7 @@ from aorta.instrumentation.switch import sudo_from_environment
 from aorta.model.vocabulary import METHODS
 
 if TYPE_CHECKING:
-    from aorta.host.protocol import Host
+    from aorta.host.protocol import Host, Stat
     from aorta.model.snapshot import PluginRecord, Snapshot
     from aorta.plugin.registry import Registry
 
@@ -20,6 +21,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 #: Seconds that a capture from the command line may take.
 DEADLINE_S = 120.0
+
+ANY_EXECUTE = 0o111
 
 
 class Seconds(click.ParamType):  # type: ignore[type-arg]
@@ -73,6 +76,51 @@ class Words(click.ParamType):  # type: ignore[type-arg]
         return words
 
 
+class Program(click.ParamType):  # type: ignore[type-arg]
+    """A program, by its path or by its name on PATH."""
+
+    name = "program"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        """Return the absolute path; links stay, since a virtual environment is known by its own."""
+        from aorta.instrumentation.environment import live_host
+
+        # It may lie on a file system that hangs, which the host knows how to ask.
+        host = live_host()
+        try:
+            return _program(value, host.stat)
+        finally:
+            host.close()
+
+
+def _program(name: str, stat: Callable[[str], "Stat"]) -> str:
+    """Return the absolute path of a program. Raises Misuse for what is not there, or is none."""
+    why = "there is no such program"
+    folders = os.environ.get("PATH", os.defpath).split(":")
+    for place in [name] if "/" in name else [f"{folder}/{name}" for folder in folders if folder]:
+        path = place if place.startswith("/") else f"{os.getcwd()}/{place.removeprefix('./')}"
+        try:
+            found = stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            why = error.strerror or str(error)
+            continue
+        if found.kind == "file" and found.mode & ANY_EXECUTE:
+            return path
+        why = f"a directory{_inside(path, stat)}" if found.kind == "dir" else "it may not be executed"
+    raise Misuse(f"--python {name}: {why}")
+
+
+def _inside(folder: str, stat: Callable[[str], "Stat"]) -> str:
+    """Return the hint for the directory of an environment."""
+    path = f"{folder.rstrip('/')}/bin/python"
+    with contextlib.suppress(OSError):
+        if stat(path).kind == "file":
+            return f"; try --python {path}"
+    return ""
+
+
 _SHARED = (
     click.option("--extended", is_flag=True, help="All detail: also what is large, such as per-file lists."),
     click.option(
@@ -101,6 +149,7 @@ _SHARED = (
     ),
     click.option(
         "--python",
+        type=Program(),
         metavar="EXE",
         help="Another Python (3.8 or later), e.g. the workload's: its torch and packages are looked at.",
     ),
@@ -168,7 +217,7 @@ def live(asked: Mapping[str, Any]) -> "Host":
     from aorta.instrumentation.environment import live_host
 
     program = asked["python"]
-    host = live_host(asked["deadline"], None if program is None else program_of(program))
+    host = live_host(asked["deadline"], program)
     if program is not None:
         try:
             host.observe("interpreter", lambda: None)
@@ -178,27 +227,9 @@ def live(asked: Mapping[str, Any]) -> "Host":
     return host
 
 
-def program_of(name: str) -> str:
-    """Return the absolute path of a program; links stay, since a virtual environment is known by its own.
-
-    Raises Misuse for what is not there, or a directory.
-    """
-    import shutil
-
-    path = shutil.which(name)
-    if path is not None:
-        return os.path.abspath(path)
-    if os.path.isdir(name):
-        inside = os.path.join(name, "bin", "python")
-        hint = f"; try --python {inside}" if os.access(inside, os.X_OK) else ""
-        raise Misuse(f"--python {name}: a directory, not a program{hint}")
-    why = "it may not be executed" if os.path.exists(name) else "there is no such program"
-    raise Misuse(f"--python {name}: {why}")
-
-
 def torch_wishes(asked: Mapping[str, Any], host: "Host") -> dict[str, Any]:
     """Return the keywords of a capture that concern torch."""
-    program = None if asked["python"] is None or host.kind != "live" else program_of(asked["python"])
+    program = asked["python"] if host.kind == "live" else None
     return {"import_strategy": "child", "import_torch": not asked["no_import_torch"], "python": program}
 
 

@@ -25,6 +25,15 @@ Run = Callable[[list[str], bytes, float], Completed]
 #: Seconds that another interpreter gets to say what it is.
 FACTS_S = 15.0
 
+#: The first line for another program. Old Pythons understand it and tell themselves; a shell that was named
+#: in place of one stops at it, before it takes anything for a command.
+OLDEST = (3, 8)
+FIRST_LINE = (
+    f'__import__("sys").version_info >= {OLDEST} or __import__("sys").exit('
+    f'"Python {OLDEST[0]}.{OLDEST[1]} or later is needed, not " + __import__("sys").version.split()[0])\n'
+    'exec(__import__("sys").argv.pop())'
+)
+
 #: The most characters kept of what an interpreter printed to standard error.
 NOISE_LIMIT = 4000
 
@@ -32,7 +41,7 @@ CACHES_IN = "/tmp"  # noqa: S108 - a name nobody can guess, and nothing is made 
 
 
 class NoInterpreterError(OSError):
-    """An interpreter that cannot be asked; the text says why."""
+    """An interpreter that cannot be asked; ``strerror`` says why, without its name."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -42,11 +51,13 @@ class NoInterpreterError(OSError):
 class Interpreters:
     """Asks one interpreter: ``program``, or this process's own where that is None."""
 
-    def __init__(self, run: Run, program: str | None = None) -> None:
+    def __init__(self, run: Run, program: str | None = None, *, limit_s: float = FACTS_S) -> None:
         self.program = program
+        self._limit_s = limit_s
         self._run = run
         self._lock = threading.Lock()
-        self._facts: dict[str, Any] | None = None
+        self._facts: dict[str, Any] = {}
+        self._failure = ""
 
     def facts(self) -> dict[str, Any]:
         """Return what another program says of itself (``torch_report.interpreter``), asked once.
@@ -54,13 +65,13 @@ class Interpreters:
         Raises NoInterpreterError when it does not run Python code.
         """
         with self._lock:
-            if self._facts is None:
-                done = self._asked({"ask": "interpreter", "path": None}, FACTS_S)
-                told = next((line["interpreter"] for line in _lines(done) if "interpreter" in line), None)
-                if not isinstance(told, dict):
-                    raise NoInterpreterError(f"{self.program} is no usable Python interpreter: {_why(done)}")
-                self._facts = told
-            return self._facts
+            if not self._facts and not self._failure:
+                done = self._asked({"ask": "interpreter", **self._place()}, self._limit_s)
+                self._facts = _facts(done)
+                self._failure = "" if self._facts else f"no usable Python interpreter: {_why(done)}"
+        if self._failure:
+            raise NoInterpreterError(self._failure)
+        return self._facts
 
     def torch(self, timeout: float) -> dict[str, Any]:
         """Return what torch says of itself in a process that imports it; see ``report``."""
@@ -75,7 +86,7 @@ class Interpreters:
 
     def _place(self) -> dict[str, Any]:
         if self.program is not None:
-            return {"path": None}
+            return {"path": None, "cwd": _working_directory()}
         return {
             "path": [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str)],
             "prefix": sys.prefix,
@@ -87,8 +98,30 @@ class Interpreters:
         if program is None or source is None:
             raise NoInterpreterError("no Python interpreter can be started")
         # Another program may be a wrapper that knows "-c" alone.
-        words = ["-c", source] if self.program else ["-I", "-S", "-c", source]
+        words = ["-c", FIRST_LINE, source] if self.program else ["-I", "-S", "-c", source]
         return self._run([program, *words], json.dumps(wish).encode(), timeout)
+
+
+def _working_directory() -> str | None:
+    with contextlib.suppress(OSError):
+        return os.getcwd()
+    return None
+
+
+def _facts(done: Completed) -> dict[str, Any]:
+    """Return an interpreter's answer; an empty one where there is none, or none of the expected shape."""
+    for line in _lines(done):
+        told = line.get("interpreter")
+        if not isinstance(told, dict):
+            continue
+        path, editable = told.get("path"), told.get("editable")
+        if isinstance(path, list) and isinstance(editable, dict) and isinstance(told.get("version"), str):
+            return {
+                **told,
+                "path": [entry for entry in path if isinstance(entry, str)],
+                "editable": {name: place for name, place in editable.items() if isinstance(place, str)},
+            }
+    return {}
 
 
 def program_text() -> str | None:
@@ -119,7 +152,7 @@ def report(done: Completed) -> dict[str, Any]:
             else:
                 parts[str(name)] = value
     hung = done.outcome in (Outcome.TIMED_OUT, Outcome.ABANDONED) or _ended_late(done, told)
-    ended = "" if done.outcome is Outcome.OK else _why(done)
+    ended = "" if done.outcome is Outcome.OK and told["done"] else _why(done)
     return {
         **told,
         "parts": parts,
@@ -136,9 +169,10 @@ def _ended_late(done: Completed, told: dict[str, Any]) -> bool:
 
 def _lines(done: Completed) -> Iterator[dict[str, Any]]:
     for text in done.stdout.splitlines():
-        # The last line may be cut.
-        with contextlib.suppress(ValueError):
-            line = json.loads(text)
+        # The last line may be cut, and another program prints what it likes.
+        with contextlib.suppress(ValueError, RecursionError):
+            # No answer holds a number; one of a million digits would take for ever.
+            line = json.loads(text, parse_int=str) if text.startswith("{") else None
             if isinstance(line, dict):
                 yield line
 
@@ -150,16 +184,25 @@ def _why(done: Completed) -> str:
         known = {each.value: each.name for each in signal.Signals}
         return f"it was ended by {known.get(number, f'signal {number}')}"
     if done.outcome is Outcome.EXIT and done.exit_code is not None:
-        last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "")
-        return f"it ended with exit status {done.exit_code}" + (f" ({last.strip()[:200]})" if last else "")
+        said = _telling(done.stderr)
+        return f"it ended with exit status {done.exit_code}" + (f" ({said[:200]})" if said else "")
+    if done.outcome in (Outcome.NOT_FOUND, Outcome.DENIED):
+        missing = done.outcome is Outcome.NOT_FOUND
+        text = "it is not there" if missing else "it cannot be executed"
+        return f"{text} ({done.detail})" if done.detail else text
     words = {
         Outcome.TIMED_OUT: "it did not end in time",
         Outcome.ABANDONED: "it did not end in time, and not when it was killed",
-        Outcome.NOT_FOUND: "it is not there",
-        Outcome.DENIED: "it may not be executed",
-        Outcome.OK: "it gave no answer",
+        Outcome.OK: "it ended without an answer",
     }
     return words.get(done.outcome) or done.detail or str(done.outcome)
+
+
+def _telling(stderr: str) -> str:
+    """Return the line that says most: the first, but the last of a traceback."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    traced = any(line.startswith("Traceback (most recent call last)") for line in lines)
+    return (lines[-1] if traced else lines[0]) if lines else ""
 
 
 def noise(text: str) -> str:

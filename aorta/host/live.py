@@ -13,7 +13,7 @@ from typing import Any
 
 from aorta.host import packages, slow_helper
 from aorta.host.elf import Elf, parse_elf
-from aorta.host.interpreter import Interpreters
+from aorta.host.interpreter import FACTS_S, Interpreters
 from aorta.host.local_types import MOUNTINFO_LIMIT
 from aorta.host.mountinfo import MountTable, parse_mountinfo
 from aorta.host.protocol import (
@@ -46,7 +46,8 @@ class LiveHost:
     ``env`` overlays the environment of the process as it was when the host was made; None unsets a
     variable. ``slow_limit_s`` is how long a file system that may hang can stay silent before it
     counts as dead. ``python`` is the program of another interpreter: what is asked about Python is
-    asked of that one then. All operations may be used by many threads at once.
+    asked of that one then, which has ``python_limit_s`` seconds to say what it is. All operations may
+    be used by many threads at once.
     """
 
     kind = "live"
@@ -58,6 +59,7 @@ class LiveHost:
         env: Mapping[str, str | None] | None = None,
         slow_limit_s: float = 3.0,
         python: str | None = None,
+        python_limit_s: float = FACTS_S,
     ) -> None:
         merged = {**os.environ, **(env or {})}
         self._environ = {name: value for name, value in merged.items() if value is not None}
@@ -66,7 +68,7 @@ class LiveHost:
         self._seen: tuple[MountTable, SlowFiles] | None = None
         self._directories: dict[str, str] = {}
         self._runner = Runner(self, self._environ)
-        self.interpreters = Interpreters(self._ask_program, python)
+        self.interpreters = Interpreters(self._ask_program, python, limit_s=python_limit_s)
         self._packages = packages.Packages(self, self.interpreters.facts if python else None)
 
     def read_text(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> str:
@@ -158,7 +160,9 @@ class LiveHost:
             return self.interpreters.torch(timeout)
         from aorta.host.own_torch import UNASKED, own_torch
 
-        return UNASKED if foreign else own_torch(may_import=how == IMPORT, timeout=timeout)
+        if foreign:
+            return UNASKED
+        return own_torch(may_import=how == IMPORT, timeout=timeout, rehearse=self.interpreters.torch)
 
     def _ask_program(self, argv: list[str], stdin: bytes, timeout: float) -> Completed:
         return self._runner.run(argv, timeout=timeout, stdin=stdin)

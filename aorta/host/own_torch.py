@@ -1,24 +1,35 @@
 """torch in this very process: read where it is loaded, else imported on a thread that is watched.
 
-The process belongs to its application. What is loaded is read by attributes alone; an import runs on a
-thread of its own, since it can hang for ever, and what native code prints meanwhile is kept off the
-application's standard error.
+The process belongs to its application, and an import can end it: native code may abort, or hang while it
+holds the interpreter's lock, so that no thread here could ever give up. So the import is rehearsed in a
+process of its own first, and what harms that one is not done here. What is loaded is read by attributes
+alone.
 """
 
 import contextlib
 import os
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from aorta.host import torch_report
-from aorta.host.interpreter import noise
+from aorta.host.interpreter import NoInterpreterError, noise
 
 NAME = "torch"
 
 #: Seconds that an import which hung in an earlier capture is waited for.
 AGAIN_S = 0.1
+
+#: The stack of the thread that imports, whatever the application has set for its own.
+STACK_BYTES = 16 << 20
+
+#: How the names of a capture's own threads begin.
+OWN_THREADS = ("aorta ", "command ", "hash")
+
+#: How much of what was printed is read, from the start and from the end.
+SAID_BYTES = 1 << 16
 
 #: The report on a torch that nobody asked.
 UNASKED: dict[str, Any] = {
@@ -33,18 +44,30 @@ UNASKED: dict[str, Any] = {
     "noise": "",
 }
 
+#: Imports torch in a process of its own in at most so many seconds, and returns the report on it.
+Rehearse = Callable[[float], dict[str, Any]]
+
 
 class Import:
     """One import of torch on a thread of its own. It may never end; then it is the last one here."""
 
     def __init__(self) -> None:
+        self.module: Any = None
         self.error: str | None = None
         self._pid = os.getpid()
         self.thread = threading.Thread(target=self._run, name="aorta imports torch", daemon=True)
 
+    def start(self) -> None:
+        """Start the thread. Raises RuntimeError where there can be no more."""
+        size = threading.stack_size(STACK_BYTES)
+        try:
+            self.thread.start()
+        finally:
+            threading.stack_size(size)
+
     def _run(self) -> None:
         try:
-            __import__(NAME)
+            self.module = __import__(NAME)
         except BaseException as error:
             self.error = torch_report.error_text(error)
         if os.getpid() != self._pid:
@@ -52,88 +75,156 @@ class Import:
             os._exit(0)
 
 
-class _Last:
-    """The import that was started last, if it has not been seen to end."""
+class _Earlier:
+    """What earlier captures of this process found out: what still hangs, what did harm after how long."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.running: Import | None = None
+        self.harm: dict[str, Any] | None = None
+        self.waited_s = 0.0
 
 
-_LAST = _Last()
+_EARLIER = _Earlier()
 
 
-def own_torch(*, may_import: bool, timeout: float) -> dict[str, Any]:
+def own_torch(*, may_import: bool, timeout: float, rehearse: Rehearse) -> dict[str, Any]:
     """Return the report on this process's torch, as ``aorta.host.interpreter.report`` does.
 
-    ``how`` is in_process, or static where torch is not loaded and may not be imported.
+    ``how`` is in_process; static where torch is not loaded and may not be imported; child where its import
+    does harm, or would take more than what is left of ``timeout`` seconds.
     """
-    told = {**UNASKED, "how": "in_process", "imported": True, "done": True}
-    if not _is_loaded():
-        if not may_import:
-            return UNASKED
-        told |= _imported(timeout)
+    if _is_loaded():
+        return _read(sys.modules.get(NAME), {"imported": True, "done": True})
+    if not may_import:
+        return UNASKED
+    until = time.monotonic() + timeout
+    if not _EARLIER.lock.acquire(timeout=max(0.0, timeout)):
+        return {**UNASKED, "hung": True, "ended": "another capture of this process was still importing it"}
+    try:
+        harm = _harm(rehearse, timeout)
+        return harm or _imported(max(0.0, until - time.monotonic()))
+    finally:
+        _EARLIER.lock.release()
+
+
+def _read(module: Any, told: dict[str, Any]) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     errors: dict[str, str] = {}
-    if told["imported"]:
-        for name, value, error in torch_report.parts(sys.modules[NAME]):
-            if error:
-                errors[name] = error
-            else:
-                parts[name] = value
-    return {**told, "parts": parts, "errors": errors}
+    for name, value, error in torch_report.parts(module):
+        if error:
+            errors[name] = error
+        else:
+            parts[name] = value
+    return {**UNASKED, "how": "in_process", "parts": parts, "errors": errors, **told}
 
 
 def _is_loaded() -> bool:
     """Tell whether torch is there in whole, not just being imported by another thread."""
     module = sys.modules.get(NAME)
-    spec = getattr(module, "__spec__", None)
-    return module is not None and not getattr(spec, "_initializing", False)
+    try:
+        return module is not None and not getattr(module.__spec__, "_initializing", False)
+    except Exception:
+        # A module can be any object; this one has no spec that could say that it is not whole.
+        return True
+
+
+def _is_begun() -> bool:
+    """Tell whether this process imports torch already."""
+    return NAME in sys.modules
+
+
+def _harm(rehearse: Rehearse, timeout: float) -> dict[str, Any] | None:
+    """Return the report of a process that came to harm by the import; None where it may be done here."""
+    if _is_begun() or _EARLIER.running is not None:
+        return None
+    known = _EARLIER.harm
+    # Silence says something of as long as it lasted.
+    if known is not None and not (known["hung"] and timeout > 2 * _EARLIER.waited_s):
+        return {**known, "noise": ""}
+    begun = time.monotonic()
+    try:
+        report = rehearse(timeout)
+    except NoInterpreterError:
+        return None
+    waited = time.monotonic() - begun
+    if report["ended"]:
+        _EARLIER.harm, _EARLIER.waited_s = report, waited
+        return report
+    # A failure may be for want of what only this process has.
+    return None if report["imported"] is False or waited < timeout / 2 else report
 
 
 def _imported(timeout: float) -> dict[str, Any]:
     said: list[str] = []
-    with _LAST.lock:
-        last = _LAST.running
-        known = last is not None and last.thread.is_alive()
-        with contextlib.nullcontext() if known else quiet(said):
-            if last is None or not known:
-                last = _LAST.running = Import()
-                last.thread.start()
-            # An import that hung in an earlier capture is not waited for a second time.
-            last.thread.join(min(timeout, AGAIN_S) if known else timeout)
-    told: dict[str, Any] = {"noise": noise("".join(said))}
+    last = _EARLIER.running
+    known = last is not None and last.thread.is_alive()
+    with contextlib.nullcontext() if known or _is_begun() or _has_other_threads() else quiet(said):
+        if last is None or not known:
+            last = _EARLIER.running = Import()
+            try:
+                last.start()
+            except RuntimeError as error:
+                return {**UNASKED, "how": "in_process", "ended": torch_report.error_text(error)}
+        # An import that hung in an earlier capture is not waited for a second time.
+        last.thread.join(min(timeout, AGAIN_S) if known else timeout)
     if last.thread.is_alive():
         ended = "it hangs since an earlier capture" if known else "it did not end in time"
-        return {**told, "imported": None, "done": False, "hung": True, "ended": ended}
-    return {**told, "imported": last.error is None, "error": last.error}
+        hung = {"how": "in_process", "hung": True, "ended": ended, "noise": noise("".join(said))}
+        return {**UNASKED, **hung}
+    _EARLIER.running = None
+    told = {"error": last.error, "done": True, "noise": noise("".join(said))}
+    if last.error is not None:
+        return {**UNASKED, "how": "in_process", "imported": False, **told}
+    return _read(last.module, {"imported": True, **told})
+
+
+def _has_other_threads() -> bool:
+    """Tell whether there are threads of the application beside the one that takes the snapshot.
+
+    What they print meanwhile must not be lost.
+    """
+    return sum(not thread.name.startswith(OWN_THREADS) for thread in threading.enumerate()) > 1
 
 
 @contextlib.contextmanager
 def quiet(said: list[str]) -> Iterator[None]:
-    """Keep what is written to descriptor 2 meanwhile, native code's words too, and add it to ``said``.
+    """Keep what is written to descriptors 1 and 2 meanwhile, native code's words too, and add it to ``said``.
 
     A file takes it, not a pipe: a child that keeps it must not wait for a reader, or die for want of one.
     """
-    try:
-        kept = os.dup(2)
-    except OSError:
-        # There is no standard error, so nothing to keep off it.
-        yield
-        return
-    taken = os.memfd_create("aorta")
-    try:
+    with contextlib.ExitStack() as ending:
+        kept = {}
+        # A stream that is closed has nothing to be kept off it.
+        with contextlib.suppress(OSError):
+            taken = os.memfd_create("aorta")
+            ending.callback(os.close, taken)
+            for number in (2, 1):
+                kept[number] = os.dup(number)
+                ending.callback(os.close, kept[number])
+        if not kept:
+            yield
+            return
         _flush()
-        os.dup2(taken, 2)
-        yield
-    finally:
-        _flush()
-        os.dup2(kept, 2)
-        os.close(kept)
-        said.append(os.pread(taken, 1 << 20, 0).decode("utf-8", "replace"))
-        os.close(taken)
+        try:
+            for number in kept:
+                os.dup2(taken, number)
+            yield
+        finally:
+            _flush()
+            for number, own in kept.items():
+                os.dup2(own, number)
+            said.append(_text_in(taken))
+
+
+def _text_in(file: int) -> str:
+    size = os.fstat(file).st_size
+    head = os.pread(file, SAID_BYTES, 0)
+    tail = os.pread(file, SAID_BYTES, max(SAID_BYTES, size - SAID_BYTES))
+    return (head + tail).decode("utf-8", "replace")
 
 
 def _flush() -> None:
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()

@@ -10,10 +10,13 @@ standard output: whatever dies later, what was told stays told. See ``main`` for
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
+import signal
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,20 +49,29 @@ CACHES = (
 #: Seconds in which the process must end after its last answer; a hanging exit is ended by the kernel.
 ENDING_S = 3
 
+#: Seconds that what the import left running is given to be gone once it was killed.
+GONE_S = 1
+
+#: The longest text that is told, in characters: one answer must not take the room of the others.
+TEXT_LIMIT = 1 << 20
+
+#: Of prctl(2).
+SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
+
 
 def error_text(error: BaseException) -> str:
     """Return an exception as the last line of a traceback says it, on one line."""
     try:
         said = " ".join(str(error).split())
-    except Exception:
+    except BaseException:
         said = ""
     name = type(error).__name__
     return (name + ": " + said if said else name)[:ERROR_LIMIT]
 
 
 def parts(torch: Any) -> Iterator[tuple[str, Any, str]]:
-    """Yield what an imported torch says of itself, part by part."""
-    yield _part("file", lambda: _text(getattr(torch, "__file__", None)))
+    """Yield what an imported torch says of itself, part by part: name, value, error."""
+    yield _part("file", lambda: _text_or_none(getattr(torch, "__file__", None)))
     yield _part("version", lambda: _text(torch.__version__))
     for name in VERSIONS:
         yield _part(name, functools.partial(_version_of, torch, name))
@@ -74,33 +86,42 @@ def parts(torch: Any) -> Iterator[tuple[str, Any, str]]:
 def _part(name: str, ask: Callable[[], Any]) -> tuple[str, Any, str]:
     try:
         return name, ask(), ""
-    except Exception as error:
+    except BaseException as error:
+        # Whatever answers, a SystemExit too, is one answer less and no more.
         return name, None, error_text(error)
 
 
-def _text(value: Any) -> str | None:
-    # torch.__version__ is a text of a class of its own.
-    return None if value is None else str(value)
+def _text(value: Any) -> str:
+    """Return a text as a plain one (torch.__version__ is of a class of its own). Raises for anything else."""
+    if not isinstance(value, str):
+        raise TypeError("no text but " + type(value).__name__)
+    if len(value) > TEXT_LIMIT:
+        raise ValueError(str(len(value)) + " characters")
+    return str.__str__(value)
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _text(value)
 
 
 def _version_of(torch: Any, name: str) -> str | bool | None:
     # ``rocm`` is new; the others have been there for ever, and their absence is worth a word.
     value = getattr(torch.version, name, None) if name == "rocm" else getattr(torch.version, name)
-    return value if isinstance(value, bool) else _text(value)
+    return value if isinstance(value, bool) else _text_or_none(value)
 
 
 def _arch_flags(torch: Any) -> str | None:
     """Return the architectures that torch was built for; None where this build has no such function."""
     # What torch.cuda.get_arch_list() reads, which looks for a device first and says nothing without one.
     ask = getattr(torch._C, "_cuda_getArchFlags", None)
-    return None if ask is None else _text(ask())
+    return None if ask is None else _text_or_none(ask())
 
 
 def _nccl(torch: Any) -> str | None:
     """Return the version that the NCCL or RCCL in use says of itself; None for a build without one."""
     if not hasattr(torch._C, "_nccl_version"):
         return None
-    return ".".join(map(str, torch.cuda.nccl.version()))
+    return _text(".".join(map(str, torch.cuda.nccl.version())))
 
 
 def _switch(torch: Any, name: str) -> bool | None:
@@ -109,14 +130,14 @@ def _switch(torch: Any, name: str) -> bool | None:
         return None
     said = ask()
     if not isinstance(said, bool):
-        raise TypeError(name + " gave " + type(said).__name__)
+        raise TypeError("no bool but " + type(said).__name__)
     return said
 
 
 def mapped() -> list[str]:
     """Return one line of ``/proc/self/maps`` for each file that this process has mapped."""
     lines: dict[tuple[str, ...], str] = {}
-    with open(MAPS, encoding="utf-8", errors="surrogateescape") as stream:
+    with open(MAPS, encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
         for line in stream:
             fields = line.rstrip("\n").split(None, 5)
             if len(fields) == 6 and fields[5].startswith("/"):
@@ -172,15 +193,15 @@ class _Editable:
 
 def _settle(wish: dict[str, Any]) -> None:
     """Become a process that is in nobody's way and leaves nothing behind."""
-    import resource
-
-    os.nice(19)
-    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
     try:
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+        os.nice(19)
         with open("/proc/self/oom_score_adj", "w") as stream:
             stream.write("1000")
-    except OSError:
+    except (ImportError, OSError, ValueError):
         pass
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ.update(dict.fromkeys(CACHES, wish["cache"]))
@@ -190,7 +211,8 @@ def _settle(wish: dict[str, Any]) -> None:
 def _place(wish: dict[str, Any]) -> None:
     """Search for modules where the asking interpreter does; without ``path`` where this one does."""
     if wish.get("path") is None:
-        sys.path[:] = [entry for entry in sys.path if entry]
+        moved = _relative_to(wish["cwd"]) if wish.get("cwd") else {}
+        sys.path[:] = [moved.get(entry, entry) for entry in sys.path if entry]
         return
     sys.path[:] = wish["path"]
     sys.prefix = sys.exec_prefix = wish["prefix"]
@@ -198,20 +220,64 @@ def _place(wish: dict[str, Any]) -> None:
         sys.meta_path.append(_Editable(wish["editable"]))
 
 
-def _be_over() -> None:
-    """End what the import has started and left running, and let the rest of this process's life be short."""
-    import signal
+def _relative_to(folder: str) -> dict[str, str]:
+    """Return where relative entries of PYTHONPATH lead that this process, in ``/``, took for others."""
+    text = os.environ.get("PYTHONPATH", "")
+    entries = [entry for entry in text.split(os.pathsep) if not os.path.isabs(entry)] if text else []
+    places = {entry: os.path.normpath(os.path.join(folder, entry)) for entry in entries}
+    return {**places, **{os.path.abspath(entry): place for entry, place in places.items()}}
 
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
-    signal.alarm(ENDING_S)
-    todo = [os.getpid()]
+
+def _stand_guard() -> None:
+    """Return in a process of our own; this one waits for it, ends what it has left, and ends as it did."""
+    import warnings
+
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    _prctl(SET_CHILD_SUBREAPER, 1)
+    guard = os.getpid()
+    with warnings.catch_warnings():
+        # A thread of a sitecustomize has nothing to do with what follows.
+        warnings.simplefilter("ignore")
+        worker = os.fork()
+    if not worker:
+        _prctl(SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != guard:
+            os._exit(0)
+        return
+    while True:
+        process, status = os.waitpid(-1, 0)
+        if process == worker:
+            break
+    _end_all_below(guard)
+    if os.WIFSIGNALED(status):
+        _end_by(os.WTERMSIG(status))
+    os._exit(os.WEXITSTATUS(status))
+
+
+def _prctl(option: int, value: int) -> None:
+    """Ask the kernel for something that is good to have, where that is possible."""
+    with contextlib.suppress(Exception):
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _end_by(number: int) -> None:
+    """End this process by a signal."""
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
+
+
+def _kill_below(process: int) -> None:
+    """Kill the children of a process and theirs."""
+    todo = [process]
     while todo:
         parent = todo.pop()
         try:
-            tasks = os.listdir(f"/proc/{parent}/task")
             found = []
-            for task in tasks:
+            for task in os.listdir(f"/proc/{parent}/task"):
                 with open(f"/proc/{parent}/task/{task}/children") as stream:
                     found += [int(word) for word in stream.read().split()]
             todo += found
@@ -221,47 +287,76 @@ def _be_over() -> None:
             continue
 
 
+def _end_all_below(own: int) -> None:
+    """Kill what is left below this process until nothing is, and reap it."""
+    until = time.monotonic() + GONE_S
+    while time.monotonic() < until:
+        _kill_below(own)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            return
+        time.sleep(0.005)
+
+
+def _be_over() -> None:
+    """End what the import has started and left running, and let the rest of this process's life be short."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+    signal.alarm(ENDING_S)
+    _kill_below(os.getpid())
+
+
+class _Answers:
+    """What was the standard output. What torch prints must not get between the lines."""
+
+    def __init__(self) -> None:
+        self._own = os.getpid()
+        self._out = os.dup(1)
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 0)
+        os.close(null)
+        os.dup2(2, 1)
+        # A sitecustomize may have begun a line.
+        os.write(self._out, b"\n")
+
+    def tell(self, line: dict[str, Any]) -> None:
+        """Write a line. A copy of this process that torch has made has nothing to tell, and ends here."""
+        if os.getpid() != self._own:
+            os._exit(0)
+        data = (json.dumps(line) + "\n").encode("ascii")
+        while data:
+            data = data[os.write(self._out, data) :]
+
+
 def main() -> None:
     """Answer one question.
 
     Standard input: ``{"ask": "torch" | "interpreter", "cache": DIRECTORY, "path": [...] | null,
-    "prefix": TEXT, "editable": {...}}``. Answer, a line each: ``{"interpreter": {...}}``, or for torch
-    ``{"imported": true}`` or ``{"imported": false, "error": TEXT}``; ``{"part": [NAME, VALUE, ERROR]}``;
-    ``{"done": true}``.
+    "prefix": TEXT, "editable": {...}, "cwd": DIRECTORY}``. Answer, a line each: ``{"interpreter": {...}}``,
+    or for torch ``{"imported": true}`` or ``{"imported": false, "error": TEXT}``; ``{"part": [NAME, VALUE,
+    ERROR]}``; ``{"done": true}``.
     """
-    own = os.getpid()
     wish = json.load(sys.stdin)
-    out = os.dup(1)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.close(null)
-    # What torch prints must not get between the lines.
-    os.dup2(2, 1)
-
-    def tell(line: dict[str, Any]) -> None:
-        data = (json.dumps(line) + "\n").encode("ascii")
-        # A copy made by fork() has this code too, but nothing to tell.
-        while data and os.getpid() == own:
-            data = data[os.write(out, data) :]
-
     if wish["ask"] == "interpreter":
+        answers = _Answers()
         _place(wish)
-        tell({"interpreter": interpreter()})
+        answers.tell({"interpreter": interpreter()})
         return
     _settle(wish)
+    _stand_guard()
+    answers = _Answers()
     _place(wish)
     try:
         torch = __import__("torch")
     except BaseException as error:
-        tell({"imported": False, "error": error_text(error)})
-        torch = None
-    if os.getpid() != own:
-        os._exit(0)
-    if torch is not None:
-        tell({"imported": True})
+        answers.tell({"imported": False, "error": error_text(error)})
+    else:
+        answers.tell({"imported": True})
         for part in parts(torch):
-            tell({"part": part})
-    tell({"done": True})
+            answers.tell({"part": part})
+    answers.tell({"done": True})
     _be_over()
 
 

@@ -132,13 +132,19 @@ def capture_to(path: str | os.PathLike[str], *, force: bool = True, **options: A
 def live_host(deadline_s: float = DEADLINE_S, python: str | None = None) -> Host:
     """Return this machine; a file system that may hang gets a third of the deadline, 3 s at most.
 
-    ``python`` is the program of another interpreter that questions about Python are for.
+    ``python`` is the program of another interpreter that questions about Python are for; it gets a third
+    of the deadline too, 15 s at most, to say what it is.
     """
     from aorta.host.child import end_all
+    from aorta.host.interpreter import FACTS_S
     from aorta.host.live import LiveHost
 
     enders.add(end_all)
-    return LiveHost(slow_limit_s=min(PATIENCE_S, deadline_s / 3), python=python)
+    return LiveHost(
+        slow_limit_s=min(PATIENCE_S, deadline_s / 3),
+        python=python,
+        python_limit_s=min(FACTS_S, deadline_s / 3),
+    )
 
 
 def _detail(word: str) -> Detail:
