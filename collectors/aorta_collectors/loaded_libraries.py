@@ -21,7 +21,7 @@ from aorta_collectors.loaded.families import family_of
 from aorta_collectors.loaded.log import banners_of
 from aorta_collectors.loaded.origin import SITES, Origin, find_homes, origin_of
 from aorta_collectors.loaded.prediction import predict
-from aorta_collectors.loaded.versions import VersionSource, parse_config, parse_suffix
+from aorta_collectors.loaded.versions import VersionSource, parse_library_versions, parse_suffix
 from aorta_collectors.loaded.wheels import library_dirs
 from aorta_collectors.providers.mapped_libraries import SELF, MappedLibraries
 from aorta_collectors.providers.python_facts import PythonFacts
@@ -250,7 +250,7 @@ class _Versions:
         self._needed = {name for elf in linked if elf is not None for name in elf.needed}
         self._sonames = {path: elf.value.soname for path, elf in elves.items() if elf.value is not None}
         self._nccl = torch.text("nccl")
-        self._config = parse_config(torch.text("config") or "")
+        self._config = parse_library_versions(torch.text("config") or "")
 
     def of(self, file: Found, origin: Origin) -> tuple[str | None, VersionSource | None]:
         """Return a version and who told it. Torch speaks of what it is linked with, if there is one such."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aorta_collectors.loaded.banner import parse_banner
 from aorta_collectors.loaded.families import FAMILIES, base_of, family_of
-from aorta_collectors.loaded.versions import parse_config, parse_suffix
+from aorta_collectors.loaded.versions import parse_library_versions, parse_suffix
 from aorta_collectors.providers.mapped_libraries import parse_maps
 from aorta_collectors.pytorch.version_module import parse_version_module
 
@@ -94,7 +94,7 @@ def test_banners(text):
 @MANY
 @given(CONFIG)
 def test_config(text):
-    told = parse_config(text)
+    told = parse_library_versions(text)
     assert set(told) <= {"hip", "miopen"}
     assert all(re.fullmatch(r"[0-9]+(\.[0-9]+){1,3}", version) for version in told.values())
 

@@ -1,6 +1,6 @@
 import pytest
 
-from aorta_collectors.loaded.versions import parse_config, parse_suffix
+from aorta_collectors.loaded.versions import parse_library_versions, parse_suffix
 
 CONFIG = """PyTorch built with:
   - GCC 13.3
@@ -12,14 +12,16 @@ CONFIG = """PyTorch built with:
 
 
 def test_what_torch_says_of_its_libraries():
-    assert parse_config(CONFIG) == {"hip": "7.2.26015", "miopen": "3.5.1"}
-    assert parse_config(CONFIG.replace("\n", "\r\n").replace("\r", "")) == parse_config(CONFIG)
-    assert parse_config("") == {}
+    assert parse_library_versions(CONFIG) == {"hip": "7.2.26015", "miopen": "3.5.1"}
+    assert parse_library_versions(CONFIG.replace("\n", "\r\n").replace("\r", "")) == parse_library_versions(
+        CONFIG
+    )
+    assert parse_library_versions("") == {}
 
 
 def test_two_numbers_are_none():
-    assert parse_config(CONFIG + "  - HIP Runtime 6.4.4\n") == {"miopen": "3.5.1"}
-    assert parse_config(CONFIG + "  - MIOpen 3.5.1\n")["miopen"] == "3.5.1"
+    assert parse_library_versions(CONFIG + "  - HIP Runtime 6.4.4\n") == {"miopen": "3.5.1"}
+    assert parse_library_versions(CONFIG + "  - MIOpen 3.5.1\n")["miopen"] == "3.5.1"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def _suffix() -> re.Pattern[str]:
     return re.compile(r"\.so\.(\d{1,9}(?:\.\d{1,9}){1,5})", re.ASCII)
 
 
-def parse_config(text: str) -> dict[str, str]:
+def parse_library_versions(text: str) -> dict[str, str]:
     """Return by family what ``torch.__config__.show()`` says of libraries; what it says twice is left out."""
     told: dict[str, set[str]] = {}
     for name, version in _config().findall(text[:1_000_000]):
