@@ -8,7 +8,7 @@ from aorta.collect import Context
 from aorta.model.frozen import frozen
 from aorta.plugin import provider
 from aorta_collectors.providers.gap import Gap
-from aorta_collectors.providers.torch_facts import CHILD, TorchFacts
+from aorta_collectors.providers.torch_facts import IN_PROCESS, TorchFacts
 
 MAPS = "/proc/self/maps"
 LIMIT = 64 << 20
@@ -48,16 +48,16 @@ class MappedLibraries:
 def provide(ctx: Context) -> MappedLibraries:
     """Libraries mapped by the process that uses torch."""
     torch = ctx.need(TorchFacts)
-    if CHILD in (ctx.request.import_strategy, torch.strategy):
-        told = torch.told("mapped")
-        if not isinstance(told.value, list):
-            return MappedLibraries(process=TORCH_CHILD, gap=Gap.of(told, "torch"))
+    own = ctx.text(MAPS, LIMIT) if ctx.request.import_strategy == IN_PROCESS else None
+    if own is not None and own.value is not None:
+        return MappedLibraries(process=SELF, files=tuple(parse_maps(own.value)))
+    told = torch.told("mapped")
+    if isinstance(told.value, list):
         text = "\n".join(line for line in told.value if isinstance(line, str))
         return MappedLibraries(process=TORCH_CHILD, files=tuple(parse_maps(text)))
-    answer = ctx.text(MAPS, LIMIT)
-    if answer.value is None:
-        return MappedLibraries(process=SELF, gap=Gap.of(answer, MAPS))
-    return MappedLibraries(process=SELF, files=tuple(parse_maps(answer.value)))
+    if own is not None:
+        return MappedLibraries(process=SELF, gap=Gap.of(own, MAPS))
+    return MappedLibraries(process=TORCH_CHILD, gap=Gap.of(told, "torch"))
 
 
 def parse_maps(text: str) -> Iterator[MappedFile]:
