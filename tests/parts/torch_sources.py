@@ -103,3 +103,48 @@ def superproject(place: Path, *names):
     (top / "third_party").mkdir(exist_ok=True)
     git(top, "commit", "-q", "--allow-empty", "-m", "submodules")
     return top
+
+
+#: A compiler that CMake takes for one of HIP's, without asking it anything.
+HIP_COMPILER = (
+    "-DCMAKE_HIP_COMPILER_ID_RUN=1",
+    "-DCMAKE_HIP_COMPILER_ID=Clang",
+    "-DCMAKE_HIP_COMPILER_VERSION=19.0",
+    "-DCMAKE_HIP_COMPILER_FORCED=1",
+)
+
+
+def script(path: Path, text="exit 0"):
+    """Write a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def configure(tree: Path, text, *words):
+    """Configure a project with the real CMake for ninja, into ``build``."""
+    need("cmake", "builds are configured by CMake (Debian: apt install cmake)")
+    need("ninja", "CMake wants ninja to be there (Debian: apt install ninja-build)")
+    (tree / "third_party").mkdir(parents=True, exist_ok=True)
+    (tree / "CMakeLists.txt").write_text(text)
+    line = ["cmake", "-G", "Ninja", "-S", str(tree), "-B", str(tree / "build"), *words]
+    subprocess.run(line, check=True, capture_output=True, text=True)
+    return tree
+
+
+def configure_hip(tree: Path, text, *words):
+    """Configure a project in the language HIP; its compiler does nothing."""
+    rocm = tree / "rocm"
+    compiler = script(rocm / "bin/clang++")
+    language = rocm / "lib/cmake/hip-lang"
+    language.mkdir(parents=True)
+    (language / "hip-lang-config.cmake").write_text("")
+    return configure(
+        tree,
+        text,
+        f"-DCMAKE_HIP_COMPILER={compiler}",
+        f"-DCMAKE_HIP_COMPILER_ROCM_ROOT={rocm}",
+        *HIP_COMPILER,
+        *words,
+    )
