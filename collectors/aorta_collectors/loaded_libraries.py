@@ -202,7 +202,7 @@ def _described(ctx: Context, found: Sequence[Found]) -> Iterator[LoadedLibrary]:
             version_source=source,
             origin=origin,
             deleted=file.deleted,
-            replaced=ctx.stat(file.path).ok if file.deleted else None,
+            replaced=_replaced(ctx, file) if file.deleted else None,
             basis=Basis.OBSERVED if file.process else Basis.PREDICTED,
             process=file.process,
             other_copies=copies_of(ctx, places, file.path),
@@ -231,12 +231,22 @@ def _taken(ctx: Context, answer: Answer[Any], fields: Sequence[str]) -> Any:
     return answer.value
 
 
+def _replaced(ctx: Context, file: Found) -> bool | None:
+    """Tell whether another file is where the mapped one was; None where that cannot be seen."""
+    seen = ctx.stat(file.path)
+    if seen.ok or seen.absent:
+        return seen.ok
+    ctx.take(seen, "replaced")
+    return None
+
+
 def _gone(ctx: Context, file: Found) -> Answer[Any] | None:
     """Return why a file that is mapped cannot be read any more; None for one that is there."""
     if not file.deleted:
         return None
-    now = "another file is there now" if ctx.stat(file.path).ok else "no file is there now"
-    detail = f"{file.path}: mapped, and removed or replaced since; {now}"
+    seen = ctx.stat(file.path)
+    now = "another file is" if seen.ok else "no file is" if seen.absent else "it cannot be seen what is"
+    detail = f"{file.path}: mapped, and removed or replaced since; {now} there now"
     return Answer(kind=ReasonKind.ABSENT, subject=file.path, detail=detail)
 
 

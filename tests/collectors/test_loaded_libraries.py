@@ -141,6 +141,12 @@ def test_a_file_that_was_removed_or_replaced_since(there, replaced, words):
         assert reason.detail.endswith(words)
 
 
+def test_what_took_the_place_of_a_removed_file_cannot_be_seen():
+    result = own(f"{BUNDLED} (deleted)", files={"/v/lib": errno.EACCES})
+    assert (result.value[0]["replaced"], result.kinds("replaced")) == (None, ["denied"])
+    assert "cannot be seen what is there now" in result.reasons[0].detail
+
+
 def test_the_root_s_own_library_was_replaced_while_mapped():
     (entry,) = own(f"{RCCL} (deleted)", files=ROOT, links=LINKS).value
     assert entry["differs_from"] == {
@@ -239,6 +245,22 @@ def test_miopen_of_the_root_is_not_the_one_torch_was_built_with():
     mapped = (f"{LIB}/libtorch_hip.so", installed)
     result = own(*mapped, files=files, links={"/opt/rocm": "rocm-7.2.0"}, modules=MODULES, report=report)
     assert by_path(result)[installed]["version"] == "1.0.70200"
+
+
+def test_torch_s_rocm_beside_an_older_one_of_the_system():
+    """A torch of ROCm 7.0 with its own libraries, and ROCm 6.4.1 in /opt: which one is used is told of each."""
+    names = ("libamdhip64.so", "librccl.so", "libhipblaslt.so")
+    files = {f"{LIB}/{name}": elf(name) for name in names}
+    files |= {f"/opt/rocm/lib/{name}": elf(f"{name}.1") for name in names}
+    files |= {"/opt/rocm/.info/version": "6.4.1-83\n", f"{TORCH}/version.py": "hip = '7.0.51831-a3e329ad8'\n"}
+    report = torch_report(how="in_process", version="2.9.0a0+gitb425573", hip="7.0.51831-a3e329ad8")
+    result = own(*(f"{LIB}/{name}" for name in names), files=files, modules=MODULES, report=report)
+    for entry, name in zip(
+        result.value, sorted(names, key=lambda each: each[3:].removeprefix("amd")), strict=True
+    ):
+        assert (entry["path"], entry["origin"]) == (f"{LIB}/{name}", "torch_bundled")
+        assert entry["differs_from"]["path"] == f"/opt/rocm/lib/{name}"
+        assert entry["other_copies"] == [{"path": f"/opt/rocm/lib/{name}", "origin": "rocm_root"}]
 
 
 def test_two_copies_or_an_unlinked_one_have_no_word_of_torch_s():
