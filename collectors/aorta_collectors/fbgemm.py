@@ -1,0 +1,169 @@
+"""Which FBGEMM GPU operators an import would take, and whether torch has FBGEMM inside."""
+
+import json
+import posixpath
+from typing import Annotated
+
+from aorta.collect import Answer, Context, Module, parsed
+from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
+from aorta.model.vocabulary import Provenance, ReasonKind, Scope
+from aorta.plugin import collector
+from aorta_collectors.packages.identity import INIT, VARIANT, Identity, Source, identify, note_claims, sources
+from aorta_collectors.packages.ownership import Provider, claims_of, installed, owner_name
+from aorta_collectors.packages.target import find
+from aorta_collectors.providers.torch_facts import TorchFacts
+from aorta_collectors.pytorch.config import defines_option, parse_config
+
+#: What a build leaves in the package: one file a target, JSON in spite of its name; the first there counts.
+TARGETS = ("docs/target.default.json.py", "docs/target.genai.json.py", "docs/target.hstu.json.py")
+
+#: Where older releases kept the same.
+TEXTS = ("docs/version.py", "_fbgemm_gpu_version.py", INIT)
+
+#: Distributions that bring a package called fbgemm_gpu.
+DISTRIBUTIONS = (
+    "fbgemm-gpu",
+    "fbgemm-gpu-rocm",
+    "fbgemm-gpu-cpu",
+    "fbgemm-gpu-genai",
+    "fbgemm-gpu-hstu",
+    "fbgemm-gpu-nightly",
+    "fbgemm-gpu-nightly-rocm",
+    "fbgemm-gpu-nightly-cpu",
+    "fbgemm-gpu-nightly-genai",
+    "fbgemm-gpu-genai-nightly",
+    "fbgemm-gpu-hstu-nightly",
+    "fbgemm-gpu-test",
+    "fbgemm-gpu-test-rocm",
+    "fbgemm-gpu-test-cpu",
+    "fbgemm-gpu-genai-test",
+)
+
+
+@frozen
+class Fbgemm:
+    """The fbgemm_gpu that an import would take, and torch's own FBGEMM."""
+
+    package_version: Annotated[
+        str | None,
+        Fact(
+            "Version in fbgemm_gpu's build record or text, e.g. 1.8.0; else its distribution's.",
+            caveat="Installed, not imported.",
+        ),
+    ] = None
+    package_version_source: Annotated[
+        str | None, Fact("File that the version stands in, or the metadata directory.")
+    ] = None
+    package_dist_name: Annotated[
+        str | None, Fact("Distribution that claims the package, e.g. fbgemm_gpu-rocm; null where several do.")
+    ] = None
+    package_variant: Annotated[
+        str | None, Fact("What it was built for, in its own word: rocm, cuda, cpu, docs.")
+    ] = None
+    commit: Annotated[
+        str | None,
+        Fact("Commit in the version or beside it, 7 to 40 hexadecimal digits; releases tell none."),
+    ] = None
+    providers: Annotated[
+        tuple[Provider, ...] | None, Fact("Installed distributions that claim the package.")
+    ] = None
+    conflict: Annotated[
+        bool | None, Fact("Whether more than one claims it: the files are then of who came last.")
+    ] = None
+    pytorch_use_fbgemm: Annotated[
+        bool | None,
+        Fact(
+            "Whether torch was compiled with -DUSE_FBGEMM.",
+            caveat="torch's own copy for the CPU, not fbgemm_gpu.",
+            provenance=(Provenance.PROCESS,),
+        ),
+    ] = None
+    pytorch_use_fbgemm_genai: Annotated[
+        bool | None,
+        Fact("Whether torch was compiled with -DUSE_FBGEMM_GENAI.", provenance=(Provenance.PROCESS,)),
+    ] = None
+
+
+@collector(
+    section="fbgemm",
+    model=Fbgemm,
+    provenance=Provenance.FILESYSTEM,
+    scope=Scope.PROCESS,
+    needs=(TorchFacts,),
+    timeout_s=10,
+)
+def collect(ctx: Context) -> Fbgemm:
+    """FBGEMM GPU operators, and torch's use of FBGEMM."""
+    use, genai = "pytorch_use_fbgemm", "pytorch_use_fbgemm_genai"
+    use_fbgemm, use_genai = _defined(ctx, "USE_FBGEMM", use), _defined(ctx, "USE_FBGEMM_GENAI", genai)
+    candidates, hidden = installed(ctx, DISTRIBUTIONS)
+    module = find(ctx, "fbgemm_gpu", candidates)
+    if module.value is None:
+        _note_missing(ctx, module)
+        return Fbgemm(pytorch_use_fbgemm=use_fbgemm, pytorch_use_fbgemm_genai=use_genai)
+    claims = claims_of(ctx, candidates, module.value, hidden)
+    note_claims(ctx, claims, module.value)
+    read = [*_targets(ctx, module.value), *sources(ctx, module.value, TEXTS)]
+    found: Identity = identify(ctx, read, claims)
+    variant = next((word for each in read if (word := each.get(VARIANT)) and word != "INTERNAL"), None)
+    if variant is None:
+        ctx.note(ReasonKind.ABSENT, "package_variant", "the package does not say what it was built for")
+    return Fbgemm(
+        package_version=found.version,
+        package_version_source=found.version_source,
+        package_dist_name=owner_name(ctx, claims),
+        package_variant=variant,
+        commit=found.commit,
+        providers=claims.providers,
+        conflict=claims.conflict,
+        pytorch_use_fbgemm=use_fbgemm,
+        pytorch_use_fbgemm_genai=use_genai,
+    )
+
+
+def _note_missing(ctx: Context, module: Answer[Module]) -> None:
+    for field in (
+        "package_version",
+        "package_version_source",
+        "package_dist_name",
+        "package_variant",
+        "commit",
+        "providers",
+        "conflict",
+    ):
+        ctx.take(module, field)
+
+
+def _targets(ctx: Context, module: Module) -> list[Source]:
+    """Read the build records that are there; without any there is nothing to say of them."""
+    paths = [posixpath.join(location, name) for location in module.locations for name in TARGETS]
+    read = [Source(path=path, constants=parsed(ctx.resource(path), parse_target)) for path in paths]
+    return [each for each in read if not each.constants.absent]
+
+
+def parse_target(text: str) -> dict[str, str]:
+    """Return version and variant of a build record, named as a source would. Raises ValueError."""
+    try:
+        told = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested beyond all measure") from None
+    if not isinstance(told, dict):
+        raise ValueError("no object")  # noqa: TRY004 - what a text says is no type of ours
+    texts = {"__version__": told.get("version"), VARIANT: told.get("variant")}
+    return {name: text[:200] for name, text in texts.items() if isinstance(text, str)}
+
+
+def _defined(ctx: Context, name: str, field: str) -> bool | None:
+    """Tell whether torch was compiled with an option; what its configuration does not tell is null."""
+    told = ctx.need(TorchFacts).told("config")
+    text = ctx.take(told, field)
+    if text is None:
+        if told.ok:
+            ctx.note(ReasonKind.UNPARSED, field, "torch told no text of its configuration", subject="torch")
+        return None
+    defined = defines_option(parse_config(str(text)), name)
+    if defined is None:
+        detail = "torch's configuration does not tell the flags of the compiler"
+        ctx.note(ReasonKind.UNPARSED, field, detail, subject="torch")
+    return defined

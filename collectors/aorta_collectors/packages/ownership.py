@@ -1,0 +1,210 @@
+"""Which installed distribution a module belongs to: a name in the metadata alone proves nothing."""
+
+import json
+import posixpath
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from aorta.collect import Answer, Context, Distribution, Module
+from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
+from aorta.model.vocabulary import ReasonKind, Word
+
+#: The most bytes of a RECORD that are read; that of a large package has some megabytes.
+RECORD_LIMIT = 16 << 20
+
+LOCAL_HOSTS = ("", "localhost")
+
+
+class Claim(Word):
+    """What says that a distribution holds a module."""
+
+    RECORD = "record"
+    EDITABLE = "editable"
+    TOP_LEVEL = "top_level"
+
+
+@frozen
+class Provider:
+    """An installed distribution that claims the module which an import would take."""
+
+    name: Annotated[str | None, Fact("Name in its metadata.")] = None
+    version: Annotated[str | None, Fact("Version in its metadata.", caveat="Not the package's own word.")] = (
+        None
+    )
+    path: Annotated[str | None, Fact("Its metadata directory.")] = None
+    claim: Annotated[
+        Claim | None,
+        Fact(
+            "record (its RECORD lists the package's files), editable (it is an editable install of the"
+            " directory that the package lies in) or top_level (metadata without a RECORD, beside the"
+            " package, names it)."
+        ),
+    ] = None
+
+
+@frozen
+class Claims:
+    """Who claims a module. ``elsewhere`` are distributions that do not; ``trouble`` hid the rest."""
+
+    providers: tuple[Provider, ...] = ()
+    elsewhere: tuple[Distribution, ...] = ()
+    trouble: Answer[Any] | None = None
+
+    @property
+    def conflict(self) -> bool | None:
+        """Tell whether more than one distribution claims the module; None where that was not seen."""
+        if len(self.providers) > 1:
+            return True
+        return None if self.trouble is not None else False
+
+    @property
+    def owner(self) -> Provider | None:
+        """Return the only distribution that claims it."""
+        return self.providers[0] if self.conflict is False and self.providers else None
+
+
+def normal(name: str) -> str:
+    """Return a distribution's name as package managers compare it: amd-aiter of ``AMD_Aiter``."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def owner_name(ctx: Context, claims: Claims) -> str | None:
+    """Return the name of the only distribution that claims a package, or note why there is none."""
+    if claims.owner is not None:
+        return claims.owner.name
+    if claims.trouble is not None:
+        return ctx.take(claims.trouble, "package_dist_name")
+    text = (
+        "more than one distribution claims it" if claims.conflict else "no installed distribution claims it"
+    )
+    ctx.note(ReasonKind.ABSENT, "package_dist_name", text)
+    return None
+
+
+def installed(ctx: Context, names: Sequence[str]) -> tuple[list[Distribution], Answer[Any] | None]:
+    """Return the installed distributions of some names, every copy on the path; and what hid others."""
+    found: list[Distribution] = []
+    trouble: Answer[Any] | None = None
+    for name in names:
+        answer = ctx.distribution(name)
+        if not answer.ok:
+            trouble = trouble or Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
+        elif answer.value is not None:
+            found += [answer.value, *(_copy(answer.value, path) for path in answer.value.others)]
+    return found, trouble
+
+
+def _copy(first: Distribution, path: str) -> Distribution:
+    """Return a further copy of a distribution, known by the name of its metadata directory."""
+    parts = posixpath.basename(path).removesuffix(".dist-info").removesuffix(".egg-info").split("-")
+    return Distribution(name=first.name, version=parts[1] if len(parts) > 1 else None, path=path)
+
+
+def claims_of(
+    ctx: Context,
+    distributions: Sequence[Distribution],
+    module: Module,
+    hidden: Answer[Any] | None = None,
+) -> Claims:
+    """Ask each distribution whether the module is its own; ``hidden`` is why others may not be known."""
+    providers: list[Provider] = []
+    elsewhere: list[Distribution] = []
+    trouble: Answer[Any] | None = hidden
+    for each in distributions:
+        claim = _claim(ctx, each, module)
+        if claim.value is not None:
+            providers.append(
+                Provider(name=each.name, version=each.version, path=each.path or None, claim=claim.value)
+            )
+        elif claim.absent:
+            elsewhere.append(each)
+        else:
+            trouble = trouble or claim
+    return Claims(providers=tuple(providers), elsewhere=tuple(elsewhere), trouble=trouble)
+
+
+def _claim(ctx: Context, distribution: Distribution, module: Module) -> Answer[Claim]:
+    """Return how a distribution claims a module; ``absent`` where it does not."""
+    path = distribution.path.rstrip("/")
+    no: Answer[Claim] = Answer(kind=ReasonKind.ABSENT, subject=path, detail=f"{path}: does not claim it")
+    origin = module.origin
+    if not path or origin is None:
+        return no
+    if _is_editable(ctx, distribution, origin):
+        return Answer(value=Claim.EDITABLE, subject=path)
+    record = ctx.resource(posixpath.join(path, "RECORD"), RECORD_LIMIT)
+    if record.value is not None:
+        home = posixpath.dirname(path)
+        listed = lists(record.value, home, origin, module.locations)
+        return Answer(value=Claim.RECORD, subject=path) if listed else no
+    if not record.absent:
+        return Answer(kind=record.kind, subject=record.subject, detail=record.detail)
+    beside = module.locations[0] if module.locations else origin
+    if posixpath.dirname(beside) != posixpath.dirname(path):
+        return no
+    names = ctx.resource(posixpath.join(path, "top_level.txt")).value or ""
+    return Answer(value=Claim.TOP_LEVEL, subject=path) if module.name in names.split() else no
+
+
+def _is_editable(ctx: Context, distribution: Distribution, origin: str) -> bool:
+    text = distribution.direct_url
+    if text is None:
+        text = ctx.resource(posixpath.join(distribution.path, "direct_url.json")).value
+    try:
+        project = parse_direct_url(text or "")
+    except ValueError:
+        return False
+    return origin.startswith(project + "/")
+
+
+def parse_direct_url(text: str) -> str:
+    """Return the directory of an editable install from ``direct_url.json`` (PEP 610, PEP 660).
+
+    Raises ValueError where it is another kind of install, of another machine, or no such text.
+    """
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        told = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested beyond all measure") from None
+    info = told.get("dir_info") if isinstance(told, dict) else None
+    if not isinstance(info, dict) or info.get("editable") is not True or not isinstance(told.get("url"), str):
+        raise ValueError("no editable install")
+    url = urlsplit(told["url"])
+    if url.scheme != "file" or url.netloc.lower() not in LOCAL_HOSTS:
+        raise ValueError("no directory of this machine")
+    path = posixpath.normpath("/" + unquote(url.path).lstrip("/"))
+    if path == "/" or not url.path.startswith("/") or "\0" in path:
+        raise ValueError("no directory of a project")
+    return path
+
+
+def lists(record: str, home: str, origin: str, locations: Sequence[str]) -> bool:
+    """Tell whether a RECORD lists the module's file, or files in the directories of the package.
+
+    ``home`` is what its paths count from. Paths are compared as they are written.
+    """
+    prefixes = tuple(f"{location.rstrip('/')}/" for location in locations)
+    for entry in parse_record(record):
+        path = entry if entry.startswith("/") else f"{home}/{entry}"
+        if "/." in path:
+            path = posixpath.normpath(path)
+        if path == origin or path.startswith(prefixes):
+            return True
+    return False
+
+
+def parse_record(text: str) -> list[str]:
+    """Return the paths in a RECORD, which is a table of comma separated values."""
+    return [path for line in text.split("\n") if (path := _first_field(line))]
+
+
+def _first_field(line: str) -> str:
+    if not line.startswith('"'):
+        return line.partition(",")[0].strip()
+    # A quotation mark inside is doubled.
+    end = line.replace('""', "\1\1").find('"', 1)
+    return line[1:end].replace('""', '"') if end > 0 else ""

@@ -1,0 +1,38 @@
+"""The module that an import would take, found without importing it."""
+
+from collections.abc import Sequence
+
+from aorta.collect import Answer, Context, Distribution, Module
+from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.tree.links import absolute
+
+
+def find(ctx: Context, name: str, distributions: Sequence[Distribution] = ()) -> Answer[Module]:
+    """Return where a module would be imported from, its paths made absolute.
+
+    A directory that is just called like it (PEP 420) is no package. ``distributions`` are installed
+    ones that should hold it.
+    """
+    found = ctx.module(name)
+    if not found.ok:
+        return Answer(kind=found.kind, subject=found.subject, detail=found.detail)
+    module = found.value
+    if module is not None and module.origin is not None:
+        return _absolute(ctx, module)
+    text = f"{name} is not installed for this interpreter"
+    if module is not None:
+        text = f"no {name}, only a directory without a package: {', '.join(module.locations)}"
+    elif distributions:
+        told = ", ".join(f"{each.name} {each.version} ({each.path})" for each in distributions)
+        text = f"metadata without the package {name}: {told}"
+    return Answer(kind=ReasonKind.ABSENT, subject=name, detail=text)
+
+
+def _absolute(ctx: Context, module: Module) -> Answer[Module]:
+    """Return the module with absolute paths; those in a zip file that is run may be relative."""
+    paths = [absolute(ctx, path) for path in (module.origin or "", *module.locations)]
+    for path in paths:
+        if path.value is None:
+            return Answer(kind=path.kind, subject=path.subject, detail=path.detail)
+    origin, *locations = [path.value or "" for path in paths]
+    return Answer(value=Module(name=module.name, origin=origin, locations=tuple(locations)))
