@@ -306,6 +306,12 @@ def test_a_piece_that_ends_within_a_mark_of_the_old_form():
     assert (file.legacy, file.seen) == (True, True)
 
 
+def test_a_statement_that_the_file_ends_with():
+    assert targets(text=(HEAD + statement(flags="-DA")).partition("  INCLUDES")[0].rstrip()).keys() == {
+        "torch_hip"
+    }
+
+
 def test_pieces_of_the_real_size(tmp_path):
     # Statements of 20 kB, so that many lie across the ends of pieces; they go on over lines.
     macros = " $\n    ".join(f"-DN{number}=1" for number in range(1000))

@@ -226,6 +226,13 @@ def test_what_is_denied_on_the_way_keeps_the_kind_unknown():
     assert result.kinds("source_path") == ["denied"]
 
 
+def test_a_repository_that_may_not_be_looked_at():
+    within = host(package="/work/x/torch", metadata=None, dirs=["/work/x/third_party"])
+    result = look(Refusing(within, {"/work/x/.git": errno.EACCES}))
+    assert kind(result) == ("unknown", None)
+    assert result.kinds("source_path") == ["denied"]
+
+
 def test_a_package_in_an_archive():
     inside = FakeHost(
         files={"/x/app.par": b"PK"},

@@ -192,10 +192,7 @@ def _gap(torch: TorchFacts, kind: InstallKind | None, unseen: Sequence[Answer[An
     if unseen:
         return unseen[0]
     if kind is None:
-        gap = torch.gap
-        if gap is None:
-            return Answer(kind=ReasonKind.ABSENT, subject="torch", detail="no torch")
-        return Answer(kind=gap.kind, subject=gap.subject, detail=gap.detail)
+        return torch.told("version")
     place = torch.package
     if kind is InstallKind.WHEEL:
         text = f"{place}: an installed copy, which has no source tree"
