@@ -202,8 +202,12 @@ def _from_import_system(name: str) -> tuple[bool, Module | None]:
 
 
 def _from_loaded(name: str) -> Module | None:
-    spec = getattr(sys.modules.get(name), "__spec__", None)
-    return None if spec is None else _from_spec(name, spec)
+    try:
+        spec = getattr(sys.modules.get(name), "__spec__", None)
+        return None if spec is None else _from_spec(name, spec)
+    except Exception:
+        # A module can be any object.
+        return None
 
 
 def _from_spec(name: str, spec: Any) -> Module:
