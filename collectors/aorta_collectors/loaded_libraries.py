@@ -5,7 +5,7 @@ own, a copy that ``LD_LIBRARY_PATH`` leads to, a file that was replaced since.
 """
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 from aorta.collect import Answer, Context, Elf
@@ -23,15 +23,21 @@ from aorta_collectors.loaded.origin import SITES, Origin, find_homes, origin_of
 from aorta_collectors.loaded.prediction import predict
 from aorta_collectors.loaded.versions import VersionSource, parse_library_versions, parse_suffix
 from aorta_collectors.loaded.wheels import library_dirs
-from aorta_collectors.providers.mapped_libraries import SELF, MappedLibraries
+from aorta_collectors.providers.mapped_libraries import (
+    SELF,
+    TORCH_CHILD,
+    MappedFile,
+    MappedLibraries,
+    parse_maps,
+)
 from aorta_collectors.providers.python_facts import PythonFacts
 from aorta_collectors.providers.rocm_roots import RocmRoots
-from aorta_collectors.providers.torch_facts import TorchFacts
+from aorta_collectors.providers.torch_facts import CHILD, IN_PROCESS, TorchFacts
 
 #: What a process does with a file, by the process: null is one that nobody has started.
 DEEDS = {
     SELF: "this process has mapped",
-    "torch_child": "a process that imports torch maps",
+    TORCH_CHILD: "a process that imports torch maps",
     None: "a process that imports torch would map",
 }
 
@@ -152,12 +158,13 @@ class Found:
 def collect(ctx: Context) -> tuple[LoadedLibrary, ...] | None:
     """ROCm, torch and collective libraries that the process has mapped, and where they come from."""
     torch, mapped = ctx.need(TorchFacts), ctx.need(MappedLibraries)
-    found = [
-        Found(path=file.path, family=family, deleted=file.deleted, process=mapped.process)
-        for file in mapped.files or ()
-        if (family := family_of(file.name)) is not None
-    ]
-    if torch.package is not None and (mapped.files is None or torch.importable is not True):
+    found = list(_observed(mapped.files or (), mapped.process))
+    rehearsed = torch.told("mapped").value if torch.strategy == CHILD and mapped.process == SELF else None
+    if isinstance(rehearsed, list):
+        # The import was not done in this process: it would have harmed it, or taken too long.
+        text = "\n".join(line for line in rehearsed if isinstance(line, str))
+        found += _observed(parse_maps(text), TORCH_CHILD)
+    elif torch.package is not None and (mapped.files is None or torch.importable is not True):
         found += _predicted(ctx, torch.package, {file.path for file in found})
     if mapped.gap is not None:
         # What is predicted stands for what could not be seen; why it was not is told all the same.
@@ -165,6 +172,13 @@ def collect(ctx: Context) -> tuple[LoadedLibrary, ...] | None:
         if not found:
             return None
     return tuple(_described(ctx, sorted(found, key=lambda each: (each.family, each.path))))
+
+
+def _observed(files: Iterable[MappedFile], process: str | None) -> Iterator[Found]:
+    for file in files:
+        family = family_of(file.name)
+        if family is not None:
+            yield Found(path=file.path, family=family, deleted=file.deleted, process=process)
 
 
 def _predicted(ctx: Context, package: str, known: set[str]) -> list[Found]:
@@ -254,9 +268,11 @@ class _Versions:
     """Who tells which version of what."""
 
     def __init__(self, torch: TorchFacts, found: Sequence[Found], elves: dict[str, Answer[Elf]]) -> None:
-        families = [file.family for file in found]
+        self._asked = {IN_PROCESS: SELF, CHILD: TORCH_CHILD}.get(torch.strategy)
+        near = [file for file in found if file.process == self._asked]
+        families = [file.family for file in near]
         self._alone = {family for family in families if families.count(family) == 1}
-        linked = (elves[file.path].value for file in found if file.family == "torch" and file.path in elves)
+        linked = (elves[file.path].value for file in near if file.family == "torch" and file.path in elves)
         self._needed = {name for elf in linked if elf is not None for name in elf.needed}
         self._sonames = {path: elf.value.soname for path, elf in elves.items() if elf.value is not None}
         self._nccl = torch.text("nccl")
@@ -265,7 +281,8 @@ class _Versions:
     def of(self, file: Found, origin: Origin) -> tuple[str | None, VersionSource | None]:
         """Return a version and who told it. Torch speaks of what it is linked with, if there is one such."""
         used = {posixpath.basename(file.path), self._sonames.get(file.path)}
-        if file.process and file.family in self._alone and not self._needed.isdisjoint(used):
+        told_here = file.process is not None and file.process == self._asked
+        if told_here and file.family in self._alone and not self._needed.isdisjoint(used):
             if file.family in ("rccl", "nccl") and self._nccl:
                 return self._nccl, VersionSource.TORCH
             told = self._config.get(file.family)

@@ -338,6 +338,22 @@ def test_a_process_whose_torch_failed_tells_what_it_has_and_what_torch_would_add
     assert result.kinds("process") == []
 
 
+def test_an_import_that_was_only_rehearsed():
+    """An application whose process torch's import would harm: its own libraries, and the rehearsal's."""
+    lines = [*maps(BUNDLED, f"{LIB}/libtorch_hip.so").splitlines(), 7]
+    report = torch_report(how="child", mapped=lines, nccl="2.27.7")
+    result = own(
+        RCCL, BUNDLED, files={**ROOT, **INSIDE, **HIP_LIBRARY}, links=LINKS, modules=MODULES, report=report
+    )
+    assert [(each["path"], each["process"], each["version"]) for each in result.value] == [
+        (RCCL, "self", "1.0.70200"),
+        (BUNDLED, "self", None),
+        (BUNDLED, "torch_child", "2.27.7"),
+        (f"{LIB}/libtorch_hip.so", "torch_child", None),
+    ]
+    assert result.value[2]["differs_from"]["statement"].startswith("a process that imports torch maps")
+
+
 def test_without_torch_a_child_says_nothing():
     result = collect(FakeHost({MAPS: maps(RCCL)}), "loaded_libraries", import_strategy="child")
     assert (result.value, result.kinds()) == (None, ["absent"])
