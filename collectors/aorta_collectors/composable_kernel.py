@@ -8,17 +8,21 @@ import posixpath
 import re
 from typing import Annotated
 
-from aorta.collect import Context
+from aorta.collect import Answer, Context, parsed
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.rocm_roots import RocmRoots
+from aorta_collectors.providers.torch_facts import TorchFacts
+from aorta_collectors.providers.torch_symbols import COMPOSABLE_KERNEL as NAMESPACE
+from aorta_collectors.providers.torch_symbols import TorchSymbols
+from aorta_collectors.pytorch.config import BuildConfig, built_with, parse_config
 from aorta_collectors.tree.headers import first_header, version, word
 
 HEADER = "ck/version.h"
 TILE = "ck_tile/core/config.hpp"
-NOT_YET = "no collector in this version"
+CAVEAT = "An option of the build: exporting it at run time does nothing."
 
 
 @frozen
@@ -37,8 +41,20 @@ class SystemCk:
 class BundledCk:
     """What torch's library holds."""
 
-    present: Annotated[bool | None, Fact("Whether it holds symbols of Composable Kernel.")] = None
-    symbol_count: Annotated[int | None, Fact("Number of such symbols.")] = None
+    present: Annotated[
+        bool | None,
+        Fact(
+            "Whether libtorch_hip.so has symbols of Composable Kernel; false too for a torch without it.",
+            caveat="None proves nothing: symbols may be hidden.",
+        ),
+    ] = None
+    symbol_count: Annotated[
+        int | None,
+        Fact(
+            "Defined dynamic symbols that name something in the namespace ck; block:: and the like are none.",
+            caveat="CK Tile has a namespace of its own: see pytorch_build.binary_introspection.",
+        ),
+    ] = None
 
 
 @frozen
@@ -50,10 +66,20 @@ class ComposableKernel:
     )
     pytorch_bundled: Annotated[BundledCk, Fact("What libtorch_hip.so holds.")] = BundledCk()
     pytorch_use_ck_sdpa: Annotated[
-        bool | None, Fact("Whether torch was built with USE_ROCM_CK_SDPA.", caveat="No variable at run time.")
+        bool | None,
+        Fact(
+            "Whether torch's configuration text names USE_ROCM_CK_SDPA as on.",
+            caveat=CAVEAT,
+            provenance=(Provenance.PROCESS,),
+        ),
     ] = None
     pytorch_use_ck_gemm: Annotated[
-        bool | None, Fact("Whether torch was built with USE_ROCM_CK_GEMM.", caveat="No variable at run time.")
+        bool | None,
+        Fact(
+            "Whether torch's configuration text names USE_ROCM_CK_GEMM as on.",
+            caveat=CAVEAT,
+            provenance=(Provenance.PROCESS,),
+        ),
     ] = None
 
 
@@ -62,19 +88,39 @@ class ComposableKernel:
     model=ComposableKernel,
     provenance=Provenance.FILESYSTEM,
     scope=Scope.NAMESPACE,
-    needs=(RocmRoots,),
+    needs=(RocmRoots, TorchFacts, TorchSymbols),
     timeout_s=10,
 )
 def collect(ctx: Context) -> ComposableKernel:
-    """Composable Kernel headers under the root."""
-    for field in (
-        "pytorch_bundled.present",
-        "pytorch_bundled.symbol_count",
-        "pytorch_use_ck_sdpa",
-        "pytorch_use_ck_gemm",
-    ):
-        ctx.note(ReasonKind.NOT_REQUESTED, field, NOT_YET)
-    return ComposableKernel(system=_system(ctx))
+    """Composable Kernel headers under the root, and what torch has of it."""
+    config = parsed(ctx.need(TorchFacts).told("config"), parse_config)
+    return ComposableKernel(
+        system=_system(ctx),
+        pytorch_bundled=_bundled(ctx),
+        pytorch_use_ck_sdpa=_option(ctx, config, "USE_ROCM_CK_SDPA", "pytorch_use_ck_sdpa"),
+        pytorch_use_ck_gemm=_option(ctx, config, "USE_ROCM_CK_GEMM", "pytorch_use_ck_gemm"),
+    )
+
+
+def _bundled(ctx: Context) -> BundledCk:
+    torch, symbols = ctx.need(TorchFacts), ctx.need(TorchSymbols)
+    if symbols.counts is not None:
+        count = symbols.counts[NAMESPACE]
+        return BundledCk(present=count > 0, symbol_count=count)
+    gap = symbols.gap or torch.gap
+    none_there = torch.installed and gap is not None and gap.kind is ReasonKind.ABSENT
+    if gap is not None:
+        gap.note(ctx, "pytorch_bundled.symbol_count" if none_there else "pytorch_bundled")
+    return BundledCk(present=False if none_there else None)
+
+
+def _option(ctx: Context, config: Answer[BuildConfig], option: str, field: str) -> bool | None:
+    found = ctx.take(config, field)
+    value = built_with(found, option) if found is not None else None
+    if found is not None and value is None:
+        text = "torch's configuration text has no compiler flags"
+        ctx.note(ReasonKind.ABSENT, field, text, subject="torch.__config__")
+    return value
 
 
 def _system(ctx: Context) -> SystemCk:

@@ -120,8 +120,9 @@ class Names(Cursor):
     def _thunk(self, kind: str) -> None:
         if kind == "c":
             for _ in range(2):
+                adjustment = self.peek()
                 self.at += 1
-                self._offset(self.symbol[self.at - 1])
+                self._offset(adjustment)
         else:
             self._offset(kind)
         self.read_encoding()

@@ -10,3 +10,4 @@ from aorta_collectors.providers.rdma_devices import RdmaDevices as RdmaDevices
 from aorta_collectors.providers.rocm_roots import RocmRoots as RocmRoots
 from aorta_collectors.providers.torch_facts import TorchFacts as TorchFacts
 from aorta_collectors.providers.torch_libraries import TorchLibraries as TorchLibraries
+from aorta_collectors.providers.torch_symbols import TorchSymbols as TorchSymbols

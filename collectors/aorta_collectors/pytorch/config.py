@@ -49,7 +49,7 @@ def _line() -> "re.Pattern[str]":
 
 @functools.cache
 def _pair() -> "re.Pattern[str]":
-    return re.compile(r"(?:^|,[ \t]*)([A-Za-z_]\w{0,80})=")
+    return re.compile(r"(?:^|,[ \t]+)([A-Za-z_]\w{0,80})=")
 
 
 @functools.cache
@@ -79,10 +79,10 @@ def parse_config(text: str) -> BuildConfig:
 def parse_settings(text: str) -> dict[str, str]:
     """Return the pairs of the line of build settings, values without the blanks and comma around them."""
     starts = list(_pair().finditer(text))
-    ends = [start.start() for start in starts[1:]] + [len(text)]
+    ends = [*(start.start() for start in starts[1:]), len(text)]
     return {
         start[1]: text[start.end() : end].strip().removesuffix(",").rstrip()
-        for start, end in zip(starts, ends, strict=True)
+        for start, end in zip(starts, ends, strict=False)
     }
 
 
