@@ -58,6 +58,12 @@ def test_without_torch_there_is_no_process_to_look_at():
     assert (told.process, told.files, told.gap.kind) == ("torch_child", None, "absent")
 
 
+def test_a_path_that_is_no_text_costs_nothing():
+    data = TEXT.encode().replace(b"/opt/rocm/lib/librccl", b"/opt/\xff/lib/librccl")
+    told = provide(FakeHost({MAPS: data}), MappedLibraries, import_strategy="in_process").typed
+    assert [each.path for each in told.files] == ["/opt/\udcff/lib/librccl.so.1.0.70200", HIP.path]
+
+
 def test_denied():
     told = provide(FakeHost({MAPS: errno.EACCES}), MappedLibraries, import_strategy="in_process").typed
     assert (told.files, told.gap.kind) == (None, "denied")

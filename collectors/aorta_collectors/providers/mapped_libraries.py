@@ -48,9 +48,11 @@ class MappedLibraries:
 def provide(ctx: Context) -> MappedLibraries:
     """Libraries mapped by the process that uses torch."""
     torch = ctx.need(TorchFacts)
-    own = ctx.text(MAPS, LIMIT) if ctx.request.import_strategy == IN_PROCESS else None
+    own = ctx.data(MAPS, LIMIT) if ctx.request.import_strategy == IN_PROCESS else None
     if own is not None and own.value is not None:
-        return MappedLibraries(process=SELF, files=tuple(parse_maps(own.value)))
+        # A path may hold any bytes; they must not cost the others.
+        lines = own.value.decode("utf-8", "surrogateescape")
+        return MappedLibraries(process=SELF, files=tuple(parse_maps(lines)))
     told = torch.told("mapped")
     if isinstance(told.value, list):
         text = "\n".join(line for line in told.value if isinstance(line, str))
