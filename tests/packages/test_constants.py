@@ -114,4 +114,6 @@ def test_every_interpreter_reads_alike(release):
     command = [pythons.python(release), "-I", "-c", READER, constants.__file__]
     table = json.dumps([[text for text, _ in TOLD.values()], NAMES])
     done = subprocess.run(command, input=table, check=True, capture_output=True, text=True)
-    assert dict(zip(TOLD, json.loads(done.stdout), strict=True)) == {name: version for name, (_, version) in TOLD.items()}
+    assert dict(zip(TOLD, json.loads(done.stdout), strict=True)) == {
+        name: version for name, (_, version) in TOLD.items()
+    }

@@ -159,6 +159,13 @@ def test_further_copies_are_asked_too():
     assert [each["version"] for each in value["providers"]] == ["1.8.0", None]
 
 
+def test_what_an_editable_install_keeps_among_its_sources_is_no_second_one():
+    origin, egg = "/src/torchrec/torchrec/__init__.py", "/src/torchrec/torchrec.egg-info"
+    files = {origin: "", f"{egg}/top_level.txt": "torchrec\n"}
+    value = claim(files, direct_url=url("file:///src/torchrec"), origin=origin, others=(egg,)).value
+    assert ([each["claim"] for each in value["providers"]], value["conflict"]) == (["editable"], False)
+
+
 def test_parse_record():
     assert parse_record('a,b,c\n"x,y",,\n\n"q""r",,\n"open\n') == ["a", "x,y", 'q"r']
 

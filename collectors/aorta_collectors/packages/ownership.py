@@ -122,7 +122,17 @@ def claims_of(
             elsewhere.append(each)
         else:
             trouble = trouble or claim
-    return Claims(providers=tuple(providers), elsewhere=tuple(elsewhere), trouble=trouble)
+    return Claims(providers=_without_build_output(providers), elsewhere=tuple(elsewhere), trouble=trouble)
+
+
+def _without_build_output(providers: Sequence[Provider]) -> tuple[Provider, ...]:
+    """Leave out the ``*.egg-info`` that an editable install keeps among its sources: it is the same one."""
+    proved = {normal(each.name or "") for each in providers if each.claim is not Claim.TOP_LEVEL}
+    return tuple(
+        each
+        for each in providers
+        if each.claim is not Claim.TOP_LEVEL or normal(each.name or "") not in proved
+    )
 
 
 def _claim(ctx: Context, distribution: Distribution, module: Module) -> Answer[Claim]:
