@@ -2,6 +2,8 @@
 
 import concurrent.futures
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -31,10 +33,8 @@ with open(f"{sys.argv[1]}/over", "w") as file:
     file.write("the program went on")
 """
 
-#: What an import leaves that is done in the program itself, as a plain one does; and what it changes there.
+#: What an import leaves that is done in the program itself, as a plain one does.
 AS_PLAIN = {"leaves_a_daemon"}
-#: Those that fail only on another thread than the first, or end the descriptors of the program.
-PRINTING_LATER = {"closes_standard_streams"}
 
 
 class Outcome:
@@ -61,6 +61,8 @@ class Outcome:
         self.elapsed_s = time.monotonic() - begun
         self.printed = (folder / "out").read_text() + (folder / "err").read_text()
         self.processes = gone(f"TEST_MARKER={folder}", within_s=0.5 if folder.name in AS_PLAIN else 2)
+        for number in self.processes:
+            os.kill(number, signal.SIGKILL)
         self.over = (folder / "over").exists()
         documents = [json.loads((folder / name).read_text()) for name in ("first.json", "second.json")]
         self.torch, self.again = (one["extensions"]["tests.torch"]["data"] for one in documents)
