@@ -42,7 +42,7 @@ class Aiter:
         str | None, Fact("File that the version stands in, or the metadata directory.")
     ] = None
     package_dist_name: Annotated[
-        str | None, Fact("Distribution that claims the package: amd-aiter or aiter; null where several do.")
+        str | None, Fact("Distribution that claims the package: amd_aiter or aiter; null where several do.")
     ] = None
     commit: Annotated[
         str | None,
@@ -86,12 +86,17 @@ def collect(ctx: Context) -> Aiter:
     return Aiter(
         package_version=told.version,
         package_version_source=told.version_source,
-        package_dist_name=owner_name(ctx, claims),
+        package_dist_name=_written(owner_name(ctx, claims)),
         commit=told.commit,
         providers=claims.providers,
         conflict=claims.conflict,
         hsa_tree=trees,
     )
+
+
+def _written(name: str | None) -> str | None:
+    """Return the name as the 1.x documents have it, with an underscore."""
+    return name and normal(name).replace("-", "_")
 
 
 def _trees(ctx: Context, module: Module | None) -> dict[str, dict[str, HsaArch]] | None:

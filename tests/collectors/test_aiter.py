@@ -57,7 +57,7 @@ def test_the_wheel():
     )
     value = result.value
     assert (value["package_version"], value["package_version_source"]) == ("0.1.7.post2.dev18", VERSION_PY)
-    assert (value["package_dist_name"], value["conflict"], value["commit"]) == ("amd-aiter", False, None)
+    assert (value["package_dist_name"], value["conflict"], value["commit"]) == ("amd_aiter", False, None)
     tops = {arch: f"{HSA}/{arch}" for arch in ("gfx942", "gfx950")}
     assert value["hsa_tree"] == {
         HSA: {
@@ -89,10 +89,12 @@ def test_the_package_comes_before_its_version_module_and_that_before_metadata():
     assert third["package_version"] == "0.1.5"
 
 
-@pytest.mark.parametrize("name", ["amd-aiter", "amd_aiter", "aiter"])
-def test_the_distribution(name):
+@pytest.mark.parametrize(
+    "name, written", [("amd-aiter", "amd_aiter"), ("amd_aiter", "amd_aiter"), ("aiter", "aiter")]
+)
+def test_the_distribution(name, written):
     files, distributions = amd("0.1.5", name)
-    assert probed(files, distributions=distributions).value["package_dist_name"] == name
+    assert probed(files, distributions=distributions).value["package_dist_name"] == written
 
 
 def test_both_distributions():

@@ -96,7 +96,7 @@ def test_editable_installs(editable, how, tmp_path):
     assert (torchrec["package_version"], torchrec["source_version"]) == ("1.8.0", None)
     assert [each["claim"] for each in torchrec["providers"]] == ["editable"]
     assert (amd["package_version"], amd["commit"]) == ("0.1.11.dev32+g9a469a608", "9a469a608")
-    assert (amd["package_dist_name"], amd["providers"][0]["claim"]) == ("amd-aiter", "editable")
+    assert (amd["package_dist_name"], amd["providers"][0]["claim"]) == ("amd_aiter", "editable")
     assert list(amd["hsa_tree"]) == [str(folder / "flat/hsa")]
     assert (triton["package_version"], triton["commit"]) == ("3.4.0", "12345678")
     assert [each["claim"] for each in triton["providers"]] == ["record"]
