@@ -122,5 +122,5 @@ def _images(ctx: Context, place: str) -> tuple[bool | None, tuple[str, ...] | No
 
 def numbers(name: str) -> tuple[int, ...]:
     """Return the version in a file name as numbers, (0, 11, 1) of libaotriton_v2.so.0.11.1; else nothing."""
-    found = re.fullmatch(re.escape(LIBRARY) + r"\.(\d{1,6})\.(\d{1,6})\.(\d{1,6})", name)
+    found = re.fullmatch(re.escape(LIBRARY) + r"\.([0-9]{1,6})\.([0-9]{1,6})\.([0-9]{1,6})", name)
     return tuple(int(part) for part in found.groups()) if found else ()

@@ -1,6 +1,6 @@
-"""Metadata without a version, and two dist-info folders: rocm (pytorch_build comes with its section)."""
+"""Metadata without a version, and two dist-info folders: rocm and torch."""
 
-from aorta.testing import Distribution, FakeHost, collect
+from aorta.testing import Distribution, FakeHost, collect, torch_report
 
 CASE = "py-metadata-none-or-stale"
 SITE = "/venv/lib/python3.12/site-packages"
@@ -40,3 +40,19 @@ def test_the_file_of_the_package_that_is_imported_comes_before_metadata():
         "version_file",
         None,
     )
+
+
+def test_torch_tells_its_version_and_what_metadata_say_stands_beside():
+    stale = f"{SITE}/torch-1.12.1+cu116.dist-info"
+    own = Distribution(
+        name="torch", version="1.12.1+cu116", path=stale, others=(f"{SITE}/torch-x.dist-info",)
+    )
+    host = FakeHost(
+        modules={"torch": f"{SITE}/torch/__init__.py"},
+        distributions={"torch": own},
+        observed={"torch": torch_report(version="1.13.1+cu116")},
+    )
+    value = collect(host, "pytorch_build").value
+    assert (value["version"], value["version_source"]) == ("1.13.1+cu116", "torch")
+    assert value["distribution_version"] == "1.12.1+cu116"
+    assert value["other_metadata"] == [f"{SITE}/torch-x.dist-info"]

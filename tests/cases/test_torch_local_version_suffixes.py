@@ -1,8 +1,8 @@
-"""The ROCm part of a torch version, as rocm reads it (pytorch_build comes with its section)."""
+"""The ROCm and git parts of a torch version, as rocm and pytorch_build read them."""
 
 import pytest
 
-from aorta.testing import FakeHost, collect
+from aorta.testing import FakeHost, collect, torch_report
 from aorta_collectors.tree.versions import parse_torch_version
 
 CASE = "torch-local-version-suffixes"
@@ -42,3 +42,13 @@ def test_the_section_takes_the_rocm_part_alone(text, rocm, git):
     )
     value = collect(host, "rocm").value
     assert (value["version"], value["version_source"]) == ((rocm, "torch") if rocm else (None, None))
+
+
+@pytest.mark.parametrize(("text", "rocm", "git"), VERSIONS)
+def test_the_build_keeps_the_whole_text_and_tells_the_parts(text, rocm, git):
+    host = FakeHost(
+        modules={"torch": f"{SITE}/torch/__init__.py"},
+        observed={"torch": torch_report(version=text, hip=None)},
+    )
+    value = collect(host, "pytorch_build").value
+    assert (value["version"], value["rocm_local"], value["git_local"]) == (text, rocm, git)

@@ -5,6 +5,7 @@ import errno
 import pytest
 
 from aorta.testing import collect
+from tests.parts import cxx_library, torch_builds
 from tests.parts.kernel_trees import ROOT, header, host
 
 HEADER, TILE = f"{ROOT}/include/ck/version.h", f"{ROOT}/include/ck_tile/core/config.hpp"
@@ -12,12 +13,7 @@ COMMIT = "1c468bac0ba96ca01d8ccbd9e8fb75b78ad41bd5"
 TEXT = header("CK", "1.1.0").replace(
     "#define CK_VERSION_TWEAK       dabb6df2b9", f"#define CK_COMMIT_ID {COMMIT}"
 )
-OPEN = {
-    "pytorch_bundled.present",
-    "pytorch_bundled.symbol_count",
-    "pytorch_use_ck_sdpa",
-    "pytorch_use_ck_gemm",
-}
+NO_TORCH = {"pytorch_bundled", "pytorch_use_ck_sdpa", "pytorch_use_ck_gemm"}
 
 
 def run(files=None, **world):
@@ -37,15 +33,16 @@ def test_normal():
         "ck_tile_present": True,
     }
     assert result.value["pytorch_bundled"] == {"present": None, "symbol_count": None}
-    assert fields(result, "not_requested") == OPEN
-    assert len(result.reasons) == len(OPEN)
+    assert fields(result, "absent") == NO_TORCH
+    assert len(result.reasons) == len(NO_TORCH)
 
 
 def test_an_empty_host():
     result = run(root=False)
     assert set(result.value["system"].values()) == {None}
     assert fields(result, "absent") == {
-        f"system.{name}" for name in ("version", "commit", "header_path", "ck_tile_present")
+        *(f"system.{name}" for name in ("version", "commit", "header_path", "ck_tile_present")),
+        *NO_TORCH,
     }
     assert result.record.status == "ok"
 
@@ -83,3 +80,71 @@ def test_w2_denied():
         f"system.{name}" for name in ("version", "commit", "header_path", "ck_tile_present")
     }
     assert result.value["system"]["ck_tile_present"] is None
+
+
+def with_torch(*arguments, files=None, **world):
+    """Return the section beside a torch, with the installed headers."""
+    tree = {f"{ROOT}/.info/version": "7.2.0\n", HEADER: TEXT, TILE: "", **(files or {})}
+    return collect(torch_builds.host(*arguments, files=tree, **world), "composable_kernel")
+
+
+LIBRARY = f"{torch_builds.LIB}/libtorch_hip.so"
+
+
+def test_a_torch_that_holds_it():
+    names = cxx_library.printed_symbols()
+    result = with_torch(files={LIBRARY: cxx_library.built().read_bytes()})
+    number = sum("ck::" in name.replace("block::", "").replace("stack::", "") for name in names)
+    assert result.value["pytorch_bundled"] == {"present": True, "symbol_count": number}
+    assert number > 10
+    assert (result.value["pytorch_use_ck_sdpa"], result.value["pytorch_use_ck_gemm"]) == (False, False)
+    assert result.reasons == ()
+
+
+def test_a_torch_built_with_both_options():
+    config = torch_builds.CONFIG.replace("-DNDEBUG", "-DUSE_ROCM_CK_SDPA -DUSE_ROCM_CK_GEMM")
+    result = with_torch(
+        {**torch_builds.ROCM, "config": config}, files={LIBRARY: cxx_library.built().read_bytes()}
+    )
+    assert (result.value["pytorch_use_ck_sdpa"], result.value["pytorch_use_ck_gemm"]) == (True, True)
+
+
+def test_a_torch_for_cpus():
+    result = with_torch(torch_builds.CPU)
+    assert result.value["pytorch_bundled"] == {"present": False, "symbol_count": None}
+    assert result.kinds("pytorch_bundled.symbol_count") == ["absent"]
+    assert result.value["pytorch_use_ck_sdpa"] is False
+    assert result.record.status == "ok"
+
+
+def test_a_configuration_without_flags():
+    result = with_torch({**torch_builds.CPU, "config": "PyTorch built with:\n"})
+    assert result.value["pytorch_use_ck_sdpa"] is None
+    assert result.kinds("pytorch_use_ck_sdpa") == ["absent"]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        {"imported": False, "error": "OSError: libamdhip64.so.7: cannot open"},
+        {"imported": None, "hung": True, "done": False, "ended": "it did not end in 45 s"},
+        {"imported": None, "done": False, "ended": "it was ended by SIGSEGV"},
+    ],
+)
+def test_the_headers_are_told_whatever_torch_does(end):
+    result = with_torch({}, end=end, dirs=())
+    assert result.value["system"] == {
+        "version": "1.1.0",
+        "commit": COMMIT,
+        "header_path": HEADER,
+        "ck_tile_present": True,
+    }
+    assert result.value["pytorch_bundled"] == {"present": None, "symbol_count": None}
+    assert {reason.field for reason in result.reasons} == NO_TORCH
+    assert {reason.kind for reason in result.reasons} == {"timed_out" if end.get("hung") else "failed"}
+
+
+def test_a_library_that_may_not_be_read():
+    result = with_torch(files={LIBRARY: errno.EACCES})
+    assert result.kinds("pytorch_bundled") == ["denied"]
+    assert result.value["pytorch_bundled"]["present"] is None

@@ -31,6 +31,7 @@ PARTS = {
     "charliecloud": ("ch-run", "real containers of Charliecloud"),
     "mmdebstrap": ("mmdebstrap", "the root file system in all of them"),
     "gcc": ("gcc", "real ELF files"),
+    "g++": ("g++", "a library with C++ symbols"),
     "binutils": ("readelf", "what else reads ELF files"),
     "git": ("git", "real repositories with submodules"),
     "cmake": ("cmake", "real configured builds"),

@@ -43,7 +43,9 @@ class BuildConfig:
 @functools.cache
 def _line() -> "re.Pattern[str]":
     return re.compile(
-        r"^[ \t]{0,8}-[ \t]{1,4}(HIP Runtime|MIOpen|ROCm|Build settings:)[ \t]+(.*?)[ \t\r]*$", re.MULTILINE
+        r"^[ \t]{0,8}-[ \t]{1,4}(?:(HIP Runtime|MIOpen|ROCm)[ \t]+([0-9][0-9A-Za-z.+~_-]{0,80})[ \t\r]*$"
+        r"|Build settings:[ \t]+([^\n]*?)[ \t\r]*$)",
+        re.MULTILINE,
     )
 
 
@@ -60,9 +62,9 @@ def _define() -> "re.Pattern[str]":
 def parse_config(text: str) -> BuildConfig:
     """Return what the text of ``torch.__config__.show()`` says; a line that is not there is None."""
     lines: dict[str, str] = {}
-    for name, rest in _line().findall(text):
-        lines.setdefault(name, rest)
-    said = lines.get("Build settings:")
+    for name, version, rest in _line().findall(text):
+        lines.setdefault(name, version or rest)
+    said = lines.get("")
     settings = parse_settings(said) if said is not None else None
     flags = settings.get("CXX_FLAGS") if settings is not None else None
     return BuildConfig(
@@ -70,9 +72,9 @@ def parse_config(text: str) -> BuildConfig:
         defines=parse_defines(flags) if flags is not None else None,
         cxx_flags=flags,
         cuda_flags=settings.get("CUDA_FLAGS") if settings is not None else None,
-        hip_runtime=lines.get("HIP Runtime") or None,
-        miopen=lines.get("MIOpen") or None,
-        rocm=lines.get("ROCm") or None,
+        hip_runtime=lines.get("HIP Runtime"),
+        miopen=lines.get("MIOpen"),
+        rocm=lines.get("ROCm"),
     )
 
 
