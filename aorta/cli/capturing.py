@@ -96,7 +96,7 @@ class Program(click.ParamType):  # type: ignore[type-arg]
 def _program(name: str, stat: Callable[[str], "Stat"]) -> str:
     """Return the absolute path of a program. Raises Misuse for what is not there, or is none."""
     why = "there is no such program"
-    folders = os.environ.get("PATH", os.defpath).split(":")
+    folders = os.environ.get("PATH", os.defpath).split(":") if name else []
     for place in [name] if "/" in name else [f"{folder}/{name}" for folder in folders if folder]:
         path = place if place.startswith("/") else f"{os.getcwd()}/{place.removeprefix('./')}"
         try:

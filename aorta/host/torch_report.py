@@ -212,7 +212,7 @@ def _place(wish: dict[str, Any]) -> None:
     """Search for modules where the asking interpreter does; without ``path`` where this one does."""
     if wish.get("path") is None:
         moved = _relative_to(wish["cwd"]) if wish.get("cwd") else {}
-        sys.path[:] = [moved.get(entry, entry) for entry in sys.path if entry]
+        sys.path[:] = [moved.get(_from_root(entry), entry) for entry in sys.path if entry]
         return
     sys.path[:] = wish["path"]
     sys.prefix = sys.exec_prefix = wish["prefix"]
@@ -224,8 +224,12 @@ def _relative_to(folder: str) -> dict[str, str]:
     """Return where relative entries of PYTHONPATH lead that this process, in ``/``, took for others."""
     text = os.environ.get("PYTHONPATH", "")
     entries = [entry for entry in text.split(os.pathsep) if not os.path.isabs(entry)] if text else []
-    places = {entry: os.path.normpath(os.path.join(folder, entry)) for entry in entries}
-    return {**places, **{os.path.abspath(entry): place for entry, place in places.items()}}
+    return {_from_root(entry): os.path.normpath(os.path.join(folder, entry)) for entry in entries}
+
+
+def _from_root(entry: str) -> str:
+    # abspath() keeps two slashes at the start.
+    return "/" + os.path.abspath(entry).lstrip("/")
 
 
 def _stand_guard() -> None:
