@@ -295,6 +295,9 @@ def _import(ctx: Context, torch: TorchFacts) -> dict[str, Any]:
     """Return how the import went, and where it led."""
     if torch.importable is None and torch.gap is not None:
         torch.gap.note(ctx, "importable")
+    elif torch.gap is None and torch.ended:
+        text = f"torch told all that it was asked, and then {torch.ended}"
+        ctx.note(ReasonKind.FAILED, "import_ended", text, subject="torch")
     symbols = ctx.need(TorchSymbols)
     if torch.lib_dir is None and symbols.gap is not None:
         symbols.gap.note(ctx, "lib_dir")

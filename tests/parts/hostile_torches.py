@@ -221,7 +221,7 @@ HOSTILE = {
         after="__version__ = type('V', (str,), {'__str__': lambda self: 'a lie'})(__version__)"
     ),
     "no_version": Torch(after="del __version__", errors={"version": "AttributeError"}),
-    "no_version_module": Torch(after="del version", errors={"cuda": ""}),
+    "no_version_module": Torch(after="del version", errors={"rocm": "AttributeError"}),
     "config_raises": Torch(after="__config__.show = lambda: {}['x']", errors={"config": "KeyError: 'x'"}),
     "config_exits": Torch(
         after="import sys; __config__.show = lambda: sys.exit('enough')",

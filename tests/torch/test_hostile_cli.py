@@ -96,6 +96,25 @@ def test_what_became_of_it_is_told(outcomes, name):
 
 
 @everywhere
+def test_the_section_and_the_reasons_say_so(outcomes, name):
+    case, document = HOSTILE[name], outcomes[name].document
+    build, told = document["pytorch_build"], outcomes[name].torch
+    assert (build["importable"], build["import_error"] or "") == (case.importable, told["error"] or "")
+    assert (build["import_ended"] or "", build["import_stderr"] or "") == (told["ended"], told["noise"])
+    kinds = ("timed_out", "failed") if case.kind == "timed_out" else ("failed",)
+    reasons = [
+        reason["detail"]
+        for reason in document["collection"]["reasons"]
+        if reason["section"] in ("pytorch_build", "pytorch_sdpa") and reason["kind"] in kinds
+    ]
+    words = [case.detail, case.ended, *(why for fact, why in case.errors.items() if fact not in told["told"])]
+    for word in filter(None, words):
+        assert any(word in detail for detail in reasons), word
+    assert bool(reasons) is any(words)
+    assert document["partial"] or not reasons
+
+
+@everywhere
 def test_what_its_files_say_is_known(outcomes, name):
     told = outcomes[name].torch
     assert (told["version"], told["hip"]) == (STATIC["version"], STATIC["hip"])
