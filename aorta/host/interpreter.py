@@ -58,6 +58,7 @@ class Interpreters:
         self._lock = threading.Lock()
         self._facts: dict[str, Any] = {}
         self._failure = ""
+        self._caches: set[str] = set()
 
     def facts(self) -> dict[str, Any]:
         """Return what another program says of itself (``torch_report.interpreter``), asked once.
@@ -74,11 +75,24 @@ class Interpreters:
         return self._facts
 
     def torch(self, timeout: float) -> dict[str, Any]:
-        """Return what torch says of itself in a process that imports it; see ``report``."""
+        """Return what torch says of itself in a process that imports it; see ``report``.
+
+        Raises NoInterpreterError where no such process can be started.
+        """
         cache = os.path.join(CACHES_IN, f"aorta-{os.urandom(8).hex()}")
+        self._caches.add(cache)
         try:
-            return report(self._asked({"ask": "torch", "cache": cache, **self._place()}, timeout))
+            done = self._asked({"ask": "torch", "cache": cache, **self._place()}, timeout)
         finally:
+            self.clean()
+            self._caches.discard(cache)
+        if done.outcome in (Outcome.NOT_FOUND, Outcome.DENIED):
+            raise NoInterpreterError(f"no process can be started to import it: {_why(done)}")
+        return report(done)
+
+    def clean(self) -> None:
+        """Remove what an import has written as its caches."""
+        for cache in list(self._caches):
             if os.path.lexists(cache):
                 import shutil
 

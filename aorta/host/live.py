@@ -188,6 +188,7 @@ class LiveHost:
     def close(self) -> None:
         """End every command and helper process that is still there, in a second or so."""
         self._runner.close()
+        self.interpreters.clean()
         if self._seen:
             self._seen[1].close()
 

@@ -50,6 +50,8 @@ for name in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "MIOPEN_USER_DB_PATH
         os.makedirs(place, exist_ok=True)
         with open(place + "/kernel.so", "w") as file:
             file.write("x" * 1000)
+        with open(os.environ["TEST_MARKER"] + "/place", "w") as file:
+            file.write(os.environ[name])
 """
 
 #: Nothing but a module whose every attribute fails.
