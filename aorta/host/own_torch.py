@@ -102,10 +102,18 @@ def own_torch(*, may_import: bool, timeout: float, rehearse: Rehearse) -> dict[s
     if not _EARLIER.lock.acquire(timeout=max(0.0, timeout)):
         return {**UNASKED, "hung": True, "ended": "another capture of this process was still importing it"}
     try:
-        harm = _harm(rehearse, timeout)
-        return harm or _imported(max(0.0, until - time.monotonic()))
+        report = _rehearsed(rehearse, timeout)
+        left = until - time.monotonic()
+        # A failure may be for want of what only this process has.
+        if report is not None and (report["ended"] or (report["imported"] and left < timeout / 2)):
+            return report
+        told = _imported(max(0.0, left))
     finally:
         _EARLIER.lock.release()
+    if report is not None and report["imported"] and told["imported"] is False:
+        # It is no torch that cannot be imported, only not on this thread or in this process.
+        return {**report, "ended": f"its import into this process failed: {told['error']}"}
+    return told
 
 
 def _read(module: Any, told: dict[str, Any]) -> dict[str, Any]:
@@ -134,25 +142,26 @@ def _is_begun() -> bool:
     return NAME in sys.modules
 
 
-def _harm(rehearse: Rehearse, timeout: float) -> dict[str, Any] | None:
-    """Return the report of a process that came to harm by the import; None where it may be done here."""
+def _rehearsed(rehearse: Rehearse, timeout: float) -> dict[str, Any] | None:
+    """Return the report of a process that imported torch; None where that cannot be or need not be."""
     if _is_begun() or _EARLIER.running is not None:
         return None
     known = _EARLIER.harm
-    # Silence says something of as long as it lasted.
-    if known is not None and not (known["hung"] and timeout > 2 * _EARLIER.waited_s):
+    if known is not None and not _was_impatient(known, timeout):
         return {**known, "noise": ""}
     begun = time.monotonic()
     try:
         report = rehearse(timeout)
     except NoInterpreterError:
         return None
-    waited = time.monotonic() - begun
     if report["ended"]:
-        _EARLIER.harm, _EARLIER.waited_s = report, waited
-        return report
-    # A failure may be for want of what only this process has.
-    return None if report["imported"] is False or waited < timeout / 2 else report
+        _EARLIER.harm, _EARLIER.waited_s = report, time.monotonic() - begun
+    return report
+
+
+def _was_impatient(known: dict[str, Any], timeout: float) -> bool:
+    """Tell whether an earlier import may have been given up too soon: silence says only how long it was."""
+    return bool(known["hung"] and not known["done"] and timeout > 2 * _EARLIER.waited_s)
 
 
 def _imported(timeout: float) -> dict[str, Any]:
@@ -165,6 +174,7 @@ def _imported(timeout: float) -> dict[str, Any]:
             try:
                 last.start()
             except RuntimeError as error:
+                _EARLIER.running = None
                 return {**UNASKED, "how": "in_process", "ended": torch_report.error_text(error)}
         # An import that hung in an earlier capture is not waited for a second time.
         last.thread.join(min(timeout, AGAIN_S) if known else timeout)
