@@ -44,7 +44,7 @@ class BundledCk:
     present: Annotated[
         bool | None,
         Fact(
-            "Whether libtorch_hip.so has symbols of Composable Kernel; false too for a torch without it.",
+            "Whether libtorch_hip.so has symbols of Composable Kernel; null where there is no such library.",
             caveat="None proves nothing: symbols may be hidden.",
         ),
     ] = None
@@ -103,15 +103,13 @@ def collect(ctx: Context) -> ComposableKernel:
 
 
 def _bundled(ctx: Context) -> BundledCk:
-    torch, symbols = ctx.need(TorchFacts), ctx.need(TorchSymbols)
+    symbols = ctx.need(TorchSymbols)
     if symbols.counts is not None:
         count = symbols.counts[NAMESPACE]
         return BundledCk(present=count > 0, symbol_count=count)
-    gap = symbols.gap or torch.gap
-    none_there = torch.installed and gap is not None and gap.kind is ReasonKind.ABSENT
-    if gap is not None:
-        gap.note(ctx, "pytorch_bundled.symbol_count" if none_there else "pytorch_bundled")
-    return BundledCk(present=False if none_there else None)
+    if symbols.gap is not None:
+        symbols.gap.note(ctx, "pytorch_bundled")
+    return BundledCk()
 
 
 def _option(ctx: Context, config: Answer[BuildConfig], option: str, field: str) -> bool | None:

@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from aorta.testing import collect
-from tests.parts import cxx_library, torch_builds
+from tests.parts import cxx_library, elf_files, torch_builds
 from tests.parts.kernel_trees import ROOT, header, host
 
 HEADER, TILE = f"{ROOT}/include/ck/version.h", f"{ROOT}/include/ck_tile/core/config.hpp"
@@ -111,8 +111,8 @@ def test_a_torch_built_with_both_options():
 
 def test_a_torch_for_cpus():
     result = with_torch(torch_builds.CPU)
-    assert result.value["pytorch_bundled"] == {"present": False, "symbol_count": None}
-    assert result.kinds("pytorch_bundled.symbol_count") == ["absent"]
+    assert result.value["pytorch_bundled"] == {"present": None, "symbol_count": None}
+    assert result.kinds("pytorch_bundled") == ["absent"]
     assert result.value["pytorch_use_ck_sdpa"] is False
     assert result.record.status == "ok"
 
@@ -142,6 +142,14 @@ def test_the_headers_are_told_whatever_torch_does(end):
     assert result.value["pytorch_bundled"] == {"present": None, "symbol_count": None}
     assert {reason.field for reason in result.reasons} == NO_TORCH
     assert {reason.kind for reason in result.reasons} == {"timed_out" if end.get("hung") else "failed"}
+
+
+def test_a_library_without_a_symbol_of_it():
+    library = elf_files.content("none.so")
+    assert with_torch(files={LIBRARY: library}).value["pytorch_bundled"] == {
+        "present": False,
+        "symbol_count": 0,
+    }
 
 
 def test_a_library_that_may_not_be_read():

@@ -21,7 +21,7 @@ class Expressions(Types):
             self.take("on")
             self.said.append(self._unqualified(""))
             self._maybe_arguments()
-        elif kind in ("fp", "fL"):
+        elif kind == "fp" or (kind == "fL" and self.peek(3)[2:].isdigit()):
             self._function_parameter()
         else:
             self.at += 2
@@ -96,7 +96,7 @@ class Expressions(Types):
         """Read a member of what depends on an argument; between both there may be further classes."""
         before = self.at, len(self.said), len(self.known)
         text = self._levels("") if self.peek().isdigit() else None
-        if text is None:
+        if text is None or not (self.peek().isdigit() or self.peek(2) == "on"):
             self.at = before[0]
             del self.said[before[1] :], self.known[before[2] :]
             several = self.take("N")

@@ -253,8 +253,11 @@ class Names(Cursor):
         kind = self.peek(2)[1:]
         self.at += 2
         if begin == "C" and kind == "I":
+            # An inherited constructor bears the name of the class that it is inherited from.
             self.at += 1
-            self.read_type()
+            spoken = len(self.said)
+            scope = self.read_type()
+            del self.said[spoken:]
         elif not kind.isdigit():
             raise ValueError("neither constructor nor destructor")
         own = scope.rpartition("::")[2].removesuffix("<>")

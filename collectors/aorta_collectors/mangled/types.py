@@ -122,8 +122,10 @@ class Types(Names):
         if kind == "Dp":
             return self.learn(self.read_type())
         if kind == "Dv":
-            if not self.match(NUMBER):
+            if self.take("_"):
                 self.read_expression()
+            else:
+                self.match(NUMBER)
             self.expect("_")
             return self.learn(self.read_type())
         if kind in ("Do", "DO", "Dw", "Dx"):
