@@ -185,8 +185,8 @@ def _lines(done: Completed) -> Iterator[dict[str, Any]]:
     for text in done.stdout.splitlines():
         # The last line may be cut, and another program prints what it likes.
         with contextlib.suppress(ValueError, RecursionError):
-            # No answer holds a number; one of a million digits would take for ever.
-            line = json.loads(text, parse_int=str) if text.startswith("{") else None
+            # No answer holds a number, and one of a million digits would take for ever.
+            line = json.loads(text, parse_int=lambda _: None) if text.startswith("{") else None
             if isinstance(line, dict):
                 yield line
 
