@@ -167,14 +167,14 @@ def test_a_switch_that_says_neither_yes_nor_no(cli, words):
 
 
 def test_a_section_that_no_collector_makes(cli):
-    ran = cli.probe("--section", "triton,python_version,aiter", "-o", "-")
+    ran = cli.probe("--section", "build_system,python_version,buck_invocation", "-o", "-")
     assert ran.code == 0
     assert ran.lines == [
-        "aorta: triton: no collector in this version",
-        "aorta: aiter: no collector in this version",
+        "aorta: build_system: no collector in this version",
+        "aorta: buck_invocation: no collector in this version",
     ]
-    assert ran.json["triton"]["commit"] is None
-    assert cli.probe("--section", "triton", "-o", "-", "--quiet").err == ""
+    assert ran.json["build_system"]["kind"] is None
+    assert cli.probe("--section", "build_system", "-o", "-", "--quiet").err == ""
 
 
 @pytest.mark.parametrize("other", [["--no-digest-cache"], ["--digests", "none"], ["--replay", "x.jsonl"]])
