@@ -12,6 +12,9 @@ from aorta.model.vocabulary import Coverage, ReasonKind
 #: Where the absence of an expected part is told.
 _EXPECTED_IN = {"gpu": "gpus", "torch": "pytorch_version", "rdma": "nic_devices"}
 
+#: Claims by which this process is a Buck target's.
+BUCK = ("buck2_run", "buck2_action")
+
 
 def remarks(run: Orchestrator, coverage: Covered) -> list[Reason]:
     """Return the reasons that concern several sections, or none of them."""
@@ -61,3 +64,10 @@ def _expectations(run: Orchestrator, coverage: Covered) -> Iterator[Reason]:
             text = f"expected by the caller (--expect {part}), and not seen"
             section = _EXPECTED_IN.get(part, "collection")
             yield Reason(section=section, kind=ReasonKind.EXPECTED, detail=text)
+    claim = run.request.probe_invocation
+    if claim in BUCK and coverage.torch is Coverage.ABSENT and "torch" not in run.request.expect:
+        text = (
+            f"not seen, while this is claimed to be {claim}: a Buck target has torch among its dependencies,"
+            " and only a snapshot taken inside the target sees it"
+        )
+        yield Reason(section=_EXPECTED_IN["torch"], kind=ReasonKind.EXPECTED, detail=text)

@@ -242,7 +242,11 @@ def _stand_guard() -> None:
     with warnings.catch_warnings():
         # A thread of a sitecustomize has nothing to do with what follows.
         warnings.simplefilter("ignore")
-        worker = os.fork()
+        try:
+            worker = os.fork()
+        except OSError:
+            # No more processes for this user: then without a guard.
+            return
     if not worker:
         _prctl(SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != guard:

@@ -208,6 +208,24 @@ def test_expectations():
         document(expect=("moon",))
 
 
+@pytest.mark.parametrize(
+    ("claim", "state", "told"),
+    [
+        ("buck2_run", "absent", True),
+        ("buck2_action", "absent", True),
+        ("buck2_action", "unknown", False),
+        ("buck2_run", "seen", False),
+        ("direct", "absent", False),
+        (None, "absent", False),
+    ],
+)
+def test_a_buck_target_has_its_torch(claim, state, told):
+    made = document(section("cov.torch", covering(state)), probe_invocation=claim, sections=("cov.torch",))
+    found = [one for one in made["collection"]["reasons"] if one["kind"] == "expected"]
+    assert bool(found) is told is made["partial"]
+    assert all("inside the target" in one["detail"] and one["section"] == "pytorch_version" for one in found)
+
+
 @pytest.mark.parametrize("deadline", [0, -5, float("inf"), float("nan")])
 def test_a_deadline_is_a_positive_number(deadline):
     with pytest.raises(ValueError, match="a number of seconds above 0"):

@@ -177,6 +177,7 @@ SEVERAL = {
     "library_linkage.census.unlistable_dirs",
     "library_linkage.libraries",
     "library_linkage.torch_census.unlistable_dirs",
+    "loaded_libraries",
     "rocm.candidates",
     "rocm.other_roots",
     "captured_at",

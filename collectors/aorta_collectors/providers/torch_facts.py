@@ -25,9 +25,6 @@ CHILD, IN_PROCESS, STATIC = "child", "in_process", "static"
 #: What the files of a torch tell too.
 STATIC_NAMES = ("version", "git_version", "hip", "cuda", "rocm", "debug")
 
-#: An invocation that says that the process is a Buck target's, which has its torch as a dependency.
-BUCK = ("buck2_run", "buck2_action")
-
 #: Libraries by which torch's own directory is known where it is not beside the package, best first.
 KNOWN_BY = ("libtorch_hip.so", "libtorch.so", "libtorch_cpu.so", "libc10_hip.so", "libc10.so")
 
@@ -126,25 +123,19 @@ def _package(module: Module | None) -> str | None:
 
 
 def _missing(ctx: Context, module: Answer[Module | None], metadata: Answer[Distribution | None]) -> Gap:
-    """Return why there is no torch; where one was promised, that is a failure."""
+    """Return why there is no torch, and say whether that part was seen."""
     unseen = next((answer for answer in (module, metadata) if not answer.ok), None)
     if unseen is not None:
         ctx.cover("torch", Coverage.UNKNOWN)
         return Gap.of(unseen, "torch")
-    found = metadata.value
-    ctx.cover("torch", Coverage.SEEN if found is not None else Coverage.ABSENT)
+    ctx.cover("torch", Coverage.ABSENT)
     text = "torch is not installed for this interpreter"
     if module.value is not None:
-        text = (
-            f"no torch, only a directory of that name without a package: {', '.join(module.value.locations)}"
-        )
-    elif found is not None:
-        text = f"metadata of torch {found.version} without the package: {found.path}"
-    promised = "torch" in ctx.request.expect or ctx.request.probe_invocation in BUCK
-    if promised and ctx.request.probe_invocation in BUCK:
-        text += "; a Buck target has torch among its own dependencies: take the snapshot inside it"
-    kind = ReasonKind.EXPECTED if promised else ReasonKind.ABSENT
-    return Gap(kind=kind, subject="torch", detail=text)
+        places = ", ".join(module.value.locations)
+        text = f"no torch, only a directory of that name without a package: {places}"
+    elif metadata.value is not None:
+        text = f"metadata of torch {metadata.value.version} without the package: {metadata.value.path}"
+    return Gap(kind=ReasonKind.ABSENT, subject="torch", detail=text)
 
 
 def _static(ctx: Context, package: str) -> dict[str, Any]:

@@ -70,7 +70,9 @@ class NinjaTarget:
     ] = None
     use_defines_present: Annotated[dict[str, bool] | None, Fact("Whether each of 27 macros is there.")] = None
     codegen_flags_present: Annotated[dict[str, bool] | None, Fact("Whether each of 7 flags is there.")] = None
-    offload_archs: Annotated[tuple[str, ...] | None, Fact("Targets of --offload-arch, sorted.")] = None
+    offload_archs: Annotated[tuple[str, ...] | None, Fact("GPU targets that are compiled for, sorted.")] = (
+        None
+    )
     mixed_defines: Annotated[
         tuple[str, ...] | None, Fact("Macros that not all compile lines have, or not with one value.")
     ] = None
