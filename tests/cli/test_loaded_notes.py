@@ -34,8 +34,10 @@ def unusual(*libraries):
 def test_another_copy_than_the_root_s(process, words):
     hip = {**RCCL, "library": "hip", "path": "/sp/torch/lib/libamdhip64.so", "process": process}
     assert unusual({**RCCL, "process": process}, hip) == [
-        f"{words} other copies than the ones under the ROCm root:"
-        " rccl /sp/torch/lib/librccl.so, hip /sp/torch/lib/libamdhip64.so"
+        (
+            f"{words} other copies than the ones under the ROCm root:"
+            " rccl /sp/torch/lib/librccl.so, hip /sp/torch/lib/libamdhip64.so"
+        )
     ]
 
 
