@@ -361,11 +361,9 @@ def test_what_torch_leaves_behind_ends_with_it(tmp_path):
 def test_without_room_for_a_second_process_there_is_no_guard(tmp_path):
     (tmp_path / "torch.py").write_text("__version__ = '2.9.1'")
     refuse = "import os\ndef fork():\n    raise BlockingIOError(11, 'no more')\nos.fork = fork\n"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", refuse + program_text().replace("from __future__ import annotations", "")],
-        input=json.dumps(wish(tmp_path)), check=True, capture_output=True, text=True, timeout=40,
-    )  # fmt: skip
-    assert json.loads(done.stdout.splitlines()[-1]) == {"done": True}
+    code = f"{refuse}exec(compile(open({torch_report.__file__!r}).read(), {torch_report.__file__!r}, 'exec'))"
+    told, code, errors = run(wish(tmp_path), how=("-c", code))
+    assert (told[-1], code, errors) == ({"done": True}, 0, "")
 
 
 def test_a_failed_import_is_told(tmp_path):
