@@ -113,13 +113,16 @@ def own_torch(*, may_import: bool, timeout: float, rehearse: Rehearse) -> dict[s
     if report is not None and report["imported"] and told["imported"] is False:
         # It is no torch that cannot be imported, only not on this thread or in this process.
         return {**report, "ended": f"its import into this process failed: {told['error']}"}
+    if report is not None and told["imported"] and "config" in report["parts"]:
+        # What a bystander does not ask for was told in the rehearsal.
+        told["parts"].setdefault("config", report["parts"]["config"])
     return told
 
 
 def _read(module: Any, told: dict[str, Any]) -> dict[str, Any]:
     parts: dict[str, Any] = {}
     errors: dict[str, str] = {}
-    for name, value, error in torch_report.parts(module):
+    for name, value, error in torch_report.parts(module, bystander=True):
         if error:
             errors[name] = error
         else:

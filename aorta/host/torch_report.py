@@ -1,8 +1,8 @@
 """What torch says of itself: a whole program for a fresh interpreter, and the same questions for this one.
 
 This file is sent to other interpreters as text, so it stays with the standard library and with what
-Python 3.8 understands. Nothing in it starts a device: no ``torch.cuda.is_available()``, no
-``get_arch_list()``, only attributes, the text of ``torch.__config__`` and switches.
+Python 3.8 understands. No device is initialised: no ``torch.cuda.is_available()``, no ``get_arch_list()``,
+only attributes, switches, and the text of ``torch.__config__`` (see ``parts``).
 
 The program reads one JSON object on standard input and writes one JSON object a line on what was its
 standard output: whatever dies later, what was told stays told. See ``main`` for both.
@@ -69,18 +69,38 @@ def error_text(error: BaseException) -> str:
     return (name + ": " + said if said else name)[:ERROR_LIMIT]
 
 
-def parts(torch: Any) -> Iterator[tuple[str, Any, str]]:
-    """Yield what an imported torch says of itself, part by part: name, value, error."""
+def parts(torch: Any, bystander: bool = False) -> Iterator[tuple[str, Any, str]]:
+    """Yield what an imported torch says of itself, part by part: name, value, error.
+
+    The text of its configuration counts the devices of a build for GPUs, which starts their runtime; a
+    process with that running cannot fork workers that use a GPU. A ``bystander`` does not ask for it where
+    the runtime is not running, and for the compiler's flags alone.
+    """
     yield _part("file", lambda: _text_or_none(getattr(torch, "__file__", None)))
     yield _part("version", lambda: _text(torch.__version__))
     for name in VERSIONS:
         yield _part(name, functools.partial(_version_of, torch, name))
-    yield _part("config", lambda: _text(torch.__config__.show()))
     yield _part("arch_flags", lambda: _arch_flags(torch))
     for name in SWITCHES:
         yield _part(name, functools.partial(_switch, torch, name))
     yield _part("nccl", lambda: _nccl(torch))
     yield _part("mapped", mapped)
+    if bystander and _would_start_devices(torch):
+        yield _part("cxx_flags", lambda: _text(torch.__config__._cxx_flags()))
+        return
+    # Drivers hang: what else there is has been told by now. And they bring libraries.
+    yield _part("config", lambda: _text(torch.__config__.show()))
+    yield _part("mapped", mapped)
+
+
+def _would_start_devices(torch: Any) -> bool:
+    """Tell whether counting devices would start a runtime that is not running; in doubt it would."""
+    try:
+        if torch.version.hip is None and torch.version.cuda is None:
+            return False
+        return torch.cuda.is_initialized() is not True
+    except Exception:
+        return True
 
 
 def _part(name: str, ask: Callable[[], Any]) -> tuple[str, Any, str]:

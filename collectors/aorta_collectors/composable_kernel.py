@@ -8,7 +8,7 @@ import posixpath
 import re
 from typing import Annotated
 
-from aorta.collect import Answer, Context, parsed
+from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
@@ -17,7 +17,7 @@ from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.providers.torch_facts import TorchFacts
 from aorta_collectors.providers.torch_symbols import COMPOSABLE_KERNEL as NAMESPACE
 from aorta_collectors.providers.torch_symbols import TorchSymbols
-from aorta_collectors.pytorch.config import BuildConfig, built_with, parse_config
+from aorta_collectors.pytorch.config import BuildConfig, build_config, built_with
 from aorta_collectors.tree.headers import first_header, version, word
 
 HEADER = "ck/version.h"
@@ -93,7 +93,7 @@ class ComposableKernel:
 )
 def collect(ctx: Context) -> ComposableKernel:
     """Composable Kernel headers under the root, and what torch has of it."""
-    config = parsed(ctx.need(TorchFacts).told("config"), parse_config)
+    config = build_config(ctx.need(TorchFacts))
     return ComposableKernel(
         system=_system(ctx),
         pytorch_bundled=_bundled(ctx),

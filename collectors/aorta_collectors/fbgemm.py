@@ -13,7 +13,7 @@ from aorta_collectors.packages.identity import INIT, VARIANT, Identity, Source, 
 from aorta_collectors.packages.ownership import Provider, claims_of, installed, owner_name
 from aorta_collectors.packages.target import find
 from aorta_collectors.providers.torch_facts import TorchFacts
-from aorta_collectors.pytorch.config import defines_option, parse_config
+from aorta_collectors.pytorch.config import build_config, defines_option
 
 #: What a build leaves in the package: one file a target, JSON in spite of its name; the first there counts.
 TARGETS = ("docs/target.default.json.py", "docs/target.genai.json.py", "docs/target.hstu.json.py")
@@ -156,13 +156,10 @@ def parse_target(text: str) -> dict[str, str]:
 
 def _defined(ctx: Context, name: str, field: str) -> bool | None:
     """Tell whether torch was compiled with an option; what its configuration does not tell is null."""
-    told = ctx.need(TorchFacts).told("config")
-    text = ctx.take(told, field)
-    if text is None:
-        if told.ok:
-            ctx.note(ReasonKind.UNPARSED, field, "torch told no text of its configuration", subject="torch")
+    config = ctx.take(build_config(ctx.need(TorchFacts)), field)
+    if config is None:
         return None
-    defined = defines_option(parse_config(str(text)), name)
+    defined = defines_option(config, name)
     if defined is None:
         detail = "torch's configuration does not tell the flags of the compiler"
         ctx.note(ReasonKind.UNPARSED, field, detail, subject="torch")

@@ -6,7 +6,7 @@ What a device or a library would say belongs to other sections: nothing here com
 import re
 from typing import Annotated, Any
 
-from aorta.collect import Answer, Context, parsed
+from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
@@ -18,10 +18,11 @@ from aorta_collectors.pytorch.cmake_cache import describe as cmake_cache
 from aorta_collectors.pytorch.config import (
     BUILD_FLAGS,
     BuildConfig,
-    build_flags,
+    build_config,
     defines_option,
-    parse_config,
 )
+from aorta_collectors.pytorch.flags import PROCESS, Flags, options, runtime
+from aorta_collectors.pytorch.flags import describe as describe_flags
 from aorta_collectors.pytorch.ninja import NinjaHipcc
 from aorta_collectors.pytorch.ninja import describe as ninja_hipcc
 from aorta_collectors.pytorch.source_tree import (
@@ -35,7 +36,7 @@ from aorta_collectors.pytorch.source_tree import (
 from aorta_collectors.tree.libraries import by_version
 from aorta_collectors.tree.versions import TorchVersion, parse_torch_version
 
-PROCESS, FILES = (Provenance.PROCESS,), (Provenance.FILESYSTEM,)
+FILES = (Provenance.FILESYSTEM,)
 COMPILED = "What torch was compiled with, not what is loaded."
 BUNDLED = ("libaotriton_v2.so",)
 CK_OPTIONS = ("USE_ROCM_CK_SDPA", "USE_ROCM_CK_GEMM")
@@ -47,37 +48,6 @@ class VersionSource(Word):
     TORCH = "torch"
     VERSION_PY = "version.py"
     METADATA = "metadata"
-
-
-@frozen
-class Flags:
-    """The text of ``torch.__config__.show()``, taken apart."""
-
-    build_settings: Annotated[
-        dict[str, str] | None,
-        Fact("Pairs of the line of build settings, values as they stand there.", provenance=PROCESS),
-    ] = None
-    cxx_defines: Annotated[
-        dict[str, str | None] | None,
-        Fact(
-            "Macros that CXX_FLAGS defines, by name; null: without a value.",
-            caveat="Of the C++ compiler: what HIP code was compiled with is in ninja_hipcc.",
-            provenance=PROCESS,
-        ),
-    ] = None
-    cxx_flags_raw: Annotated[str | None, Fact("CXX_FLAGS as it stands there.", provenance=PROCESS)] = None
-    cuda_flags_raw: Annotated[
-        str | None, Fact("CUDA_FLAGS as it stands there; newer builds name it.", provenance=PROCESS)
-    ] = None
-    gpu_arch_list: Annotated[
-        tuple[str, ...] | None,
-        Fact(
-            "Architectures that GPU code was compiled for, e.g. gfx942, in torch's order. Null for a build"
-            " without GPU code.",
-            caveat="Told by the build, not by a device: which GPUs are here is in gpu_arch and gpus.",
-            provenance=PROCESS,
-        ),
-    ] = None
 
 
 @frozen
@@ -233,15 +203,15 @@ def collect(ctx: Context) -> PytorchBuild:
         if not ctx.env(VARIABLE):
             return PytorchBuild()
         return PytorchBuild(**_source(ctx, torch))
-    config = parsed(torch.told("config"), parse_config)
+    config = build_config(torch)
     return PytorchBuild(
         **_identity(ctx, torch),
         **_import(ctx, torch),
         **_source(ctx, torch),
-        hip_runtime=_runtime(ctx, torch, config, "hip_runtime"),
-        miopen_runtime=_runtime(ctx, torch, config, "miopen_runtime"),
-        flags=_flags(ctx, torch, config),
-        build_flags=_build_flags(ctx, config),
+        hip_runtime=runtime(ctx, torch, config, "hip_runtime"),
+        miopen_runtime=runtime(ctx, torch, config, "miopen_runtime"),
+        flags=describe_flags(ctx, torch, config),
+        build_flags=options(ctx, torch, config),
         binary_introspection=_introspection(ctx, torch, config),
     )
 
@@ -321,60 +291,6 @@ def _source(ctx: Context, torch: TorchFacts) -> dict[str, Any]:
         "cmake_cache": cmake_cache(ctx, tree),
         "ninja_hipcc": ninja_hipcc(ctx, tree),
     }
-
-
-def _runtime(ctx: Context, torch: TorchFacts, config: Answer[BuildConfig], field: str) -> str | None:
-    """Return the version of a line that only builds for HIP have, and those only beside a device."""
-    found = ctx.take(config, field)
-    if found is None:
-        return None
-    line = "HIP Runtime" if field == "hip_runtime" else "MIOpen"
-    value = found.hip_runtime if field == "hip_runtime" else found.miopen
-    if value is None:
-        hip = torch.text("hip")
-        text = "this torch was not built with HIP"
-        if hip:
-            text = f"built with HIP {hip}, its configuration text has no line {line}: torch found no device"
-        ctx.note(ReasonKind.ABSENT, field, text, subject="torch.__config__")
-    return value
-
-
-CONFIGURED = ("build_settings", "cxx_defines", "cxx_flags_raw", "cuda_flags_raw")
-
-
-def _flags(ctx: Context, torch: TorchFacts, config: Answer[BuildConfig]) -> Flags:
-    archs = _archs(ctx, torch)
-    if config.value is None:
-        for field in CONFIGURED:
-            ctx.take(config, f"flags.{field}")
-        return Flags(gpu_arch_list=archs)
-    found = config.value
-    flags = Flags(
-        build_settings=found.settings,
-        cxx_defines=found.defines,
-        cxx_flags_raw=found.cxx_flags,
-        cuda_flags_raw=found.cuda_flags,
-        gpu_arch_list=archs,
-    )
-    for field in CONFIGURED:
-        if getattr(flags, field) is None:
-            text = "torch's configuration text does not name any"
-            ctx.note(ReasonKind.ABSENT, f"flags.{field}", text, subject="torch.__config__")
-    return flags
-
-
-def _archs(ctx: Context, torch: TorchFacts) -> tuple[str, ...] | None:
-    told = ctx.take(torch.told("arch_flags"), "flags.gpu_arch_list")
-    archs = tuple(told.split()) if isinstance(told, str) else ()
-    if not archs and torch.told("arch_flags").ok:
-        text = "a build without GPU code" if told is None else "torch names no architecture"
-        ctx.note(ReasonKind.ABSENT, "flags.gpu_arch_list", text, subject="torch")
-    return archs or None
-
-
-def _build_flags(ctx: Context, config: Answer[BuildConfig]) -> dict[str, bool | str | None] | None:
-    found = ctx.take(config, "build_flags")
-    return build_flags(found) if found is not None else None
 
 
 def _introspection(ctx: Context, torch: TorchFacts, config: Answer[BuildConfig]) -> BinaryIntrospection:

@@ -4,7 +4,7 @@ import errno
 
 import pytest
 
-from aorta.testing import Distribution, FakeHost, collect
+from aorta.testing import Distribution, FakeHost, collect, torch_report
 from aorta_collectors.providers.torch_symbols import MARKERS
 from aorta_collectors.pytorch.config import BUILD_FLAGS
 from tests.parts import cxx_library
@@ -238,7 +238,6 @@ def test_no_torch():
     assert [(reason.kind, reason.field) for reason in result.reasons] == [("absent", "")]
     assert result.record.status == "ok"
     assert result.value["importable"] is None
-    assert collect(FakeHost(), "pytorch_build", expect=["torch"]).kinds() == ["expected"]
 
 
 def test_a_source_tree_is_told_without_torch():
@@ -250,3 +249,24 @@ def test_a_source_tree_is_told_without_torch():
 
 def test_the_text_is_not_cut():
     assert run({**ROCM, "config": CONFIG}).value["flags"]["build_settings"]["CXX_FLAGS"] == FLAGS
+
+
+def test_flags_without_the_text_that_counts_devices():
+    report = torch_report(
+        how="in_process", version="2.9.1", hip="7.1", cxx_flags="-DUSE_FBGEMM -DUSE_ROCM_CK_SDPA=1"
+    )
+    host = FakeHost(
+        modules={"torch": "/sp/torch/__init__.py"},
+        files={"/sp/torch/version.py": ""},
+        observed={"torch": report},
+    )
+    result = collect(host, "pytorch_build", import_strategy="in_process")
+    assert result.value["flags"]["cxx_defines"] == {"USE_FBGEMM": None, "USE_ROCM_CK_SDPA": "1"}
+    assert result.value["build_flags"]["USE_ROCM_CK_SDPA"] is True
+    assert result.value["build_flags"]["USE_ROCM"] is None
+    assert result.value["binary_introspection"]["cxx_flags_use_defines"]["USE_ROCM_CK_SDPA"] is True
+    for field in ("flags.build_settings", "build_flags", "hip_runtime", "miopen_runtime"):
+        assert result.kinds(field) == ["not_requested"], field
+    assert collect(host, "fbgemm", import_strategy="in_process").value["pytorch_use_fbgemm"] is True
+    kernels = collect(host, "composable_kernel", import_strategy="in_process").value
+    assert (kernels["pytorch_use_ck_sdpa"], kernels["pytorch_use_ck_gemm"]) == (True, False)

@@ -40,10 +40,11 @@ def asked(module):
         "file",
         "version",
         *VERSIONS,
-        "config",
         "arch_flags",
         *SWITCHES,
         "nccl",
+        "mapped",
+        "config",
         "mapped",
     ]
     errors = {name: error for name, _, error in everything if error}
@@ -151,6 +152,46 @@ def test_no_device_is_looked_for():
     assert asked(torch(**watched))[1] == {}
     assert watched["cuda"].asked == {"nccl"}
     assert watched["_C"].asked == {"_cuda_getArchFlags", "_nccl_version"}
+
+
+class Config:
+    """Counts how often it is asked for what counts devices."""
+
+    def __init__(self):
+        self.shown = 0
+
+    def show(self):
+        self.shown += 1
+        return "PyTorch built with:"
+
+    def _cxx_flags(self):
+        return "-DUSE_ROCM -DUSE_FBGEMM"
+
+
+@pytest.mark.parametrize(
+    ("versions", "cuda", "starts"),
+    [
+        ({"hip": None, "cuda": None}, {}, False),
+        ({"hip": "7.1"}, {"is_initialized": lambda: False}, True),
+        ({"hip": None, "cuda": "12.6"}, {"is_initialized": lambda: False}, True),
+        ({"hip": "7.1"}, {"is_initialized": lambda: True}, False),
+        ({"hip": "7.1"}, {"is_initialized": lambda: 1 / 0}, True),
+        ({"hip": "7.1"}, {}, True),
+    ],
+)
+def test_a_bystander_starts_no_gpu_runtime(versions, cuda, starts):
+    config = Config()
+    nccl = SimpleNamespace(version=lambda: (2, 27, 7))
+    module = torch(
+        __config__=config,
+        version=SimpleNamespace(**{**TOLD, **versions}),
+        cuda=SimpleNamespace(nccl=nccl, **cuda),
+    )
+    told = {name: value for name, value, error in parts(module, bystander=True) if not error}
+    assert (config.shown, "config" in told) == ((0, False) if starts else (1, True))
+    assert told.get("cxx_flags") == ("-DUSE_ROCM -DUSE_FBGEMM" if starts else None)
+    assert told["mapped"]
+    assert any(name == "config" for name, _, _ in parts(module))
 
 
 class Unprintable(Exception):

@@ -22,6 +22,11 @@ TIMEOUT_S = 45.0
 
 CHILD, IN_PROCESS, STATIC = "child", "in_process", "static"
 
+WOULD_START = (
+    "torch counts devices to tell its configuration, which would start the GPU runtime in this process;"
+    " a capture after the first use of a GPU tells it, and so does the command line"
+)
+
 #: What the files of a torch tell too.
 STATIC_NAMES = ("version", "git_version", "hip", "cuda", "rocm", "debug")
 
@@ -37,8 +42,9 @@ class TorchFacts:
     it is imported from, ``package`` that directory, ``lib_dir`` where its libraries are. ``importable``
     is null where no import came to an end; ``error`` is the last line of a failed one. ``facts`` holds what
     was told, by name: version, git_version, hip, cuda, rocm, debug, file, config (the text of
-    ``torch.__config__.show()``), arch_flags, the four switches of attention kernels, mapped (lines of
-    ``/proc/self/maps``). ``sources`` says of each fact who told it: torch, version.py or metadata.
+    ``torch.__config__.show()``) or only cxx_flags of it, arch_flags, the four switches of attention kernels,
+    nccl, mapped (lines of ``/proc/self/maps``). ``sources`` says of each fact who told it: torch, version.py
+    or metadata.
     ``ended`` says how the process of a child ended that did not end well, ``noise`` what it printed.
     """
 
@@ -69,6 +75,8 @@ class TorchFacts:
             detail = f"torch could not tell its {name}: {self.errors[name]}"
             return Answer(kind=ReasonKind.FAILED, subject="torch", detail=detail)
         gap = self.gap
+        if gap is None and name == "config" and self.strategy == IN_PROCESS:
+            return Answer(kind=ReasonKind.NOT_REQUESTED, subject="torch.__config__", detail=WOULD_START)
         if gap is None:
             detail = f"this torch does not tell its {name}"
             return Answer(kind=ReasonKind.UNSUPPORTED, subject="torch", detail=detail)

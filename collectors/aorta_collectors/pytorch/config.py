@@ -8,7 +8,10 @@ import functools
 import re
 from collections.abc import Mapping
 
+from aorta.collect import Answer, parsed
 from aorta.model.frozen import frozen
+from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.providers.torch_facts import TorchFacts
 
 #: Names of ``build_flags`` and the names that builds have for them, in the order they are looked for.
 BUILD_FLAGS: dict[str, tuple[str, ...]] = {
@@ -76,6 +79,17 @@ def parse_config(text: str) -> BuildConfig:
         miopen=lines.get("MIOpen"),
         rocm=lines.get("ROCm"),
     )
+
+
+def build_config(torch: TorchFacts) -> Answer[BuildConfig]:
+    """Return what torch says of its build; its compiler flags alone where it was asked for no more."""
+    told, flags = torch.told("config"), torch.text("cxx_flags")
+    if told.ok and not isinstance(told.value, str):
+        text = "torch told no text of its configuration"
+        return Answer(kind=ReasonKind.UNPARSED, subject="torch", detail=text)
+    if told.ok or flags is None:
+        return parsed(told, parse_config)
+    return Answer(value=BuildConfig(defines=parse_defines(flags), cxx_flags=flags), subject=told.subject)
 
 
 def parse_settings(text: str) -> dict[str, str]:
