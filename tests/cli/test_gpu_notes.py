@@ -28,7 +28,7 @@ def test_a_machine_of_another_vendor_is_no_login_node(cli):
     assert lines[1] == "! no AMD GPU, but CUDA_VISIBLE_DEVICES is set"
     assert row(lines, "GPUs") == "none (AMD)"
     assert row(lines, "RCCL") == "none"
-    assert row(lines, "torch") == "installed, not collected in this version"
+    assert row(lines, "torch") == "2.9.1+cu128, CUDA 12.8, wheel"
     assert not any("login node" in line for line in lines)
 
 

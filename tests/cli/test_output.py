@@ -69,7 +69,7 @@ def test_a_field_that_is_not_there_is_status_1_and_names_its_siblings(cli):
 
 def test_a_null_is_explained_on_standard_error(cli):
     ran = cli.probe("--field", "pytorch_version")
-    assert (ran.code, ran.err) == (0, "aorta: null: not_requested: no collector in this version\n")
+    assert (ran.code, ran.err) == (0, "aorta: null: absent: torch is not installed for this interpreter\n")
     assert cli.probe("--field", "pytorch_version", "--quiet").err == ""
 
 
