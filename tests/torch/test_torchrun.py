@@ -1,45 +1,34 @@
-"""A real job of two ranks takes snapshots in its ``main()``: before the first collective, and after it."""
+"""The page's programs: a real job of two ranks takes snapshots in its ``main()``, before and after a collective."""
 
 import json
 import subprocess
+import sys
 
 import pytest
 
 from tests.parts import torches
 from tests.parts.fake_tools import make
+from tests.parts.pages import blocks
 from tests.parts.probing import environment
 
-TRAIN = """
-import sys
-import torch
-import torch.distributed as dist
-from aorta.instrumentation import capture_to
+PAGE = "docs/torch.md"
 
-def main(folder):
-    dist.init_process_group("gloo")
-    rank = dist.get_rank()
-    capture_to(f"{folder}/start-{rank}.json", deadline_s=50)
-    total = torch.ones(1)
-    dist.all_reduce(total)
-    assert total.item() == 2
-    capture_to(f"{folder}/running-{rank}.json", deadline_s=50)
-    dist.barrier()
-    dist.destroy_process_group()
 
-if __name__ == "__main__":
-    main(sys.argv[1])
-"""
+def program(title):
+    """Return a program of the page."""
+    (text,) = [block.text for block in blocks(PAGE, "python") if block.title == title]
+    return text
 
 
 @pytest.fixture(scope="module")
 def documents(tmp_path_factory):
     """Run the job; return its four documents by name."""
     folder = tmp_path_factory.mktemp("job")
-    (folder / "train.py").write_text(TRAIN)
+    (folder / "train.py").write_text(program("train.py"))
     env = environment(folder, make(folder / "parts"), covered=False, OMP_NUM_THREADS=1, MKL_NUM_THREADS=1)
     launcher = [torches.python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     done = subprocess.run(
-        [*launcher, str(folder / "train.py"), str(folder)],
+        [*launcher, "train.py"],
         env=env,
         cwd=folder,
         check=False,
@@ -94,3 +83,23 @@ def test_the_ranks_agree_on_the_machine(documents):
     same = ("host", "rocm", "pytorch_version", "pytorch_build", "pytorch_sdpa", "python_version", "gpus")
     first, second = documents["running-0"], documents["running-1"]
     assert {key for key in same if first[key] != second[key]} == set()
+
+
+def test_a_buck_target_without_torch_does_not_pass_for_whole(tmp_path):
+    (tmp_path / "main.py").write_text(program("main.py"))
+    env = environment(tmp_path, make(tmp_path / "parts"))
+    done = subprocess.run(
+        [sys.executable, "main.py"],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=55,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    document = json.loads((tmp_path / "env.json").read_text())
+    assert document["partial"] is True
+    reasons = document["collection"]["reasons"]
+    [told] = [one for one in reasons if one["section"] == "pytorch_version" and one["kind"] == "expected"]
+    assert "inside the target" in told["detail"]
