@@ -7,6 +7,7 @@ from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.torch_facts import TorchFacts
+from aorta_collectors.pytorch.metadata import own_version
 
 
 @collector(
@@ -27,8 +28,8 @@ def collect(ctx: Context) -> str | None:
     """Version of torch."""
     torch = ctx.need(TorchFacts)
     told = torch.told("version")
-    if not isinstance(told.value, str) and torch.installed and torch.distribution is not None:
-        metadata = torch.distribution.version
+    if not isinstance(told.value, str):
+        metadata = own_version(ctx, torch)
         if metadata:
             return metadata
     version = ctx.take(told, "")

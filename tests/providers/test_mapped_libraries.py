@@ -4,6 +4,8 @@ import errno
 import subprocess
 import sys
 
+import pytest
+
 from aorta.host.live import LiveHost
 from aorta.testing import FakeHost, provide, torch_report
 from aorta_collectors.providers import MappedLibraries
@@ -33,6 +35,13 @@ def test_two_files_of_one_path_are_two():
     )
     found = [each for each in parse_maps(TEXT + replaced) if "rccl" in each.path]
     assert [(each.inode, each.deleted) for each in found] == [(42, False), (43, True)]
+
+
+@pytest.mark.parametrize("character", "\v\f\x1c\x1d\x1e\x85\u2028\u2029\r\xa0")
+def test_what_ends_a_line_elsewhere_is_part_of_a_path(character):
+    path = f"/a{character}b/libtorch.so"
+    (found,) = parse_maps(f"7f10-7f20 r-xp 00000000 08:01 5    {path}\n")
+    assert found.path == path
 
 
 def test_lines_that_are_none():

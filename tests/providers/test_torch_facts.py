@@ -114,6 +114,18 @@ def test_a_directory_called_torch_is_no_torch():
     assert "/work/torch" in result.typed.gap.detail
 
 
+@pytest.mark.parametrize("file", ["/work/torch.py", "/work/torch.cpython-311-x86_64-linux-gnu.so"])
+def test_a_single_file_has_no_neighbours(file):
+    neighbours = {"/work/version.py": "__version__ = '0.1'\n", "/work/lib/libtorch.so": ""}
+    facts = told(
+        {"how": "static", "imported": None, "done": False},
+        modules={"torch": Module(name="torch", origin=file)},
+        files={file: "", **neighbours},
+    ).typed
+    assert (facts.installed, facts.package) == (True, file)
+    assert (facts.text("version"), facts.lib_dir, facts.gap.kind) == (None, None, "not_requested")
+
+
 def test_a_link_tree_keeps_its_libraries_elsewhere():
     line = "7f10-7f20 r-xp 0 08:01 5 /buck-out/tree/libs/libtorch_cpu.so.2"
     facts = told(torch_report(mapped=[line, 5]), files={"/buck-out/tree/libs/libtorch_cpu.so.2": ""}).typed

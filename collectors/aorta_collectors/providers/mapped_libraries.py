@@ -65,7 +65,8 @@ def provide(ctx: Context) -> MappedLibraries:
 def parse_maps(text: str) -> Iterator[MappedFile]:
     """Yield the shared libraries in a text of ``/proc/PID/maps``, each file once."""
     seen: set[MappedFile] = set()
-    for line in text.splitlines():
+    # Whatever else may end a line can stand in a path.
+    for line in text.split("\n"):
         # Addresses, permissions, offset, device, inode, path: the last may hold blanks.
         fields = line.split(None, 5)
         if len(fields) < 6 or not fields[5].startswith("/") or not _is_library(fields[5]):

@@ -39,12 +39,12 @@ class TorchFacts:
     """What is known of the torch that this process, or the interpreter asked about, would use.
 
     ``strategy`` is how it was asked: child, in_process, or static for not at all. ``module`` is where
-    it is imported from, ``package`` that directory, ``lib_dir`` where its libraries are. ``importable``
-    is null where no import came to an end; ``error`` is the last line of a failed one. ``facts`` holds what
-    was told, by name: version, git_version, hip, cuda, rocm, debug, file, config (the text of
-    ``torch.__config__.show()``) or only cxx_flags of it, arch_flags, the four switches of attention kernels,
-    nccl, mapped (lines of ``/proc/self/maps``). ``sources`` says of each fact who told it: torch, version.py
-    or metadata.
+    it is imported from, ``package`` that directory (of a single file that file), ``lib_dir`` where its
+    libraries are. ``importable`` is null where no import came to an end; ``error`` is the last line of a
+    failed one. ``facts`` holds what was told, by name: version, git_version, hip, cuda, rocm, debug, file,
+    config (the text of ``torch.__config__.show()``) or only cxx_flags of it, arch_flags, the four switches
+    of attention kernels, nccl, mapped (lines of ``/proc/self/maps``). ``sources`` says of each fact who
+    told it: torch, version.py or metadata.
     ``ended`` says how the process of a child ended that did not end well, ``noise`` what it printed.
     """
 
@@ -124,10 +124,16 @@ def provide(ctx: Context) -> TorchFacts:
 
 
 def _package(module: Module | None) -> str | None:
-    """Return the directory of a real package; a directory that is just called torch is none."""
+    """Return the directory of a real package; a directory that is just called torch is none.
+
+    A module that is a single file has nothing beside it that would be its own: that file it is.
+    """
     if module is None or module.origin is None:
         return None
-    return module.locations[0] if module.locations else posixpath.dirname(module.origin)
+    if module.locations:
+        return module.locations[0]
+    place, name = posixpath.split(module.origin)
+    return place if name.startswith("__init__.") else module.origin
 
 
 def _missing(ctx: Context, module: Answer[Module | None], metadata: Answer[Distribution | None]) -> Gap:
