@@ -6,7 +6,7 @@ import pytest
 
 from aorta.testing import Distribution, FakeHost, collect, torch_report
 from aorta_collectors.providers.torch_symbols import MARKERS
-from aorta_collectors.pytorch.config import BUILD_FLAGS
+from aorta_collectors.pytorch.model import BUILD_FLAGS
 from tests.parts import cxx_library
 from tests.parts.torch_builds import (
     COMMIT,

@@ -14,16 +14,10 @@ from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
 from aorta.testing import collect
 from aorta_collectors.providers import TorchFacts
-from aorta_collectors.pytorch.cmake_cache import CmakeCache
 from aorta_collectors.pytorch.cmake_cache import describe as describe_cache
-from aorta_collectors.pytorch.ninja import NinjaHipcc
+from aorta_collectors.pytorch.model import CmakeCache, InstallKind, NinjaHipcc, SubmoduleCommits
 from aorta_collectors.pytorch.ninja import describe as describe_ninja
-from aorta_collectors.pytorch.source_tree import (
-    InstallKind,
-    SubmoduleCommits,
-    source_tree,
-    submodule_commits,
-)
+from aorta_collectors.pytorch.source_tree import source_tree, submodule_commits
 from tests.parts.needs import need
 
 

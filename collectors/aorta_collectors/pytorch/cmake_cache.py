@@ -1,13 +1,11 @@
 """What ``CMakeCache.txt`` of a source build says of the features that were configured."""
 
 import posixpath
-from typing import Annotated
 
 from aorta.collect import Context
-from aorta.model.fact import Fact
-from aorta.model.frozen import frozen
 from aorta.model.redact import redact_value
 from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.pytorch.model import CacheEntry, CmakeCache
 from aorta_collectors.pytorch.source_tree import SourceTree
 
 #: A cache of torch's has a few thousand lines.
@@ -34,30 +32,6 @@ PREFIXES = (
 
 #: How entries end by which CMake remembers something of another entry.
 _PROPERTIES = ("-ADVANCED", "-MODIFIED", "-STRINGS")
-
-
-@frozen
-class CacheEntry:
-    """One cache entry."""
-
-    type: Annotated[str | None, Fact("BOOL, STRING, PATH, FILEPATH, INTERNAL, STATIC or UNINITIALIZED.")] = (
-        None
-    )
-    value: Annotated[str | None, Fact("The value as it stands there, secrets redacted.")] = None
-
-
-@frozen
-class CmakeCache:
-    """The entries of the build's CMake cache that concern features."""
-
-    _source_file: Annotated[str | None, Fact("The file that was read.")] = None
-    entries: Annotated[
-        dict[str, CacheEntry] | None,
-        Fact(
-            "Entries by name, sorted; of several of one name the last, which is the one that counts.",
-            caveat="As last configured, which may be after the build.",
-        ),
-    ] = None
 
 
 def describe(ctx: Context, tree: SourceTree) -> CmakeCache:

@@ -12,17 +12,7 @@ from aorta.collect import Answer, parsed
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.providers.torch_facts import TorchFacts
-
-#: Names of ``build_flags`` and the names that builds have for them, in the order they are looked for.
-BUILD_FLAGS: dict[str, tuple[str, ...]] = {
-    name: (name,)
-    for name in (
-        *("USE_FLASH_ATTENTION", "USE_ROCM_CK_SDPA", "USE_AOTRITON", "USE_MEM_EFF_ATTENTION"),
-        *("DISABLE_AOTRITON", "USE_ROCM", "USE_CUDA", "USE_CUDNN", "USE_MIOPEN", "USE_FBGEMM"),
-        *("USE_FBGEMM_GENAI", "USE_NCCL", "USE_MKL", "USE_MKLDNN", "USE_OPENMP", "USE_KINETO", "BUILD_TYPE"),
-    )
-}
-BUILD_FLAGS["USE_MIOPEN"] = ("USE_MIOPEN", "CAFFE2_USE_MIOPEN")
+from aorta_collectors.pytorch.model import BUILD_FLAGS
 
 _TRUE, _FALSE = ("ON", "TRUE", "1"), ("OFF", "FALSE", "0")
 

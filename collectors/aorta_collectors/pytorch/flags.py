@@ -1,47 +1,10 @@
 """Settings, flags and options of a torch build, from the text of its configuration."""
 
-from typing import Annotated
-
 from aorta.collect import Answer, Context
-from aorta.model.fact import Fact
-from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance, ReasonKind
+from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.providers.torch_facts import TorchFacts
 from aorta_collectors.pytorch.config import BuildConfig, build_flags
-
-PROCESS = (Provenance.PROCESS,)
-
-
-@frozen
-class Flags:
-    """The text of ``torch.__config__.show()``, taken apart."""
-
-    build_settings: Annotated[
-        dict[str, str] | None,
-        Fact("Pairs of the line of build settings, values as they stand there.", provenance=PROCESS),
-    ] = None
-    cxx_defines: Annotated[
-        dict[str, str | None] | None,
-        Fact(
-            "Macros that CXX_FLAGS defines, by name; null: without a value.",
-            caveat="Of the C++ compiler: what HIP code was compiled with is in ninja_hipcc.",
-            provenance=PROCESS,
-        ),
-    ] = None
-    cxx_flags_raw: Annotated[str | None, Fact("CXX_FLAGS as it stands there.", provenance=PROCESS)] = None
-    cuda_flags_raw: Annotated[
-        str | None, Fact("CUDA_FLAGS as it stands there; newer builds name it.", provenance=PROCESS)
-    ] = None
-    gpu_arch_list: Annotated[
-        tuple[str, ...] | None,
-        Fact(
-            "Architectures that GPU code was compiled for, e.g. gfx942, in torch's order. Null for a build"
-            " without GPU code.",
-            caveat="Told by the build, not by a device: which GPUs are here is in gpu_arch and gpus.",
-            provenance=PROCESS,
-        ),
-    ] = None
-
+from aorta_collectors.pytorch.model import Flags
 
 CONFIGURED = ("build_settings", "cxx_defines", "cxx_flags_raw", "cuda_flags_raw")
 

@@ -3,12 +3,12 @@
 import functools
 import posixpath
 import re
-from typing import Annotated, Literal, NamedTuple
+from typing import NamedTuple
 
 from aorta.collect import Context
-from aorta.model.fact import Fact
-from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.pytorch.model import NinjaHipcc, NinjaTarget
+from aorta_collectors.pytorch.ninja_file import BuildFile, parse_words
 from aorta_collectors.pytorch.source_tree import SourceTree
 
 TARGETS = ("torch_hip", "torch_cpu", "c10_hip", "ck_sdpa", "mslk")
@@ -55,49 +55,6 @@ CODEGEN_FLAGS = (
 PIECE = 4 << 20
 #: The most different compile lines that are remembered, and the most macros of a target.
 LINES_LIMIT, DEFINES_LIMIT = 256, 10_000
-
-
-@frozen
-class NinjaTarget:
-    """The compile lines of one target's HIP sources, taken together."""
-
-    defines: Annotated[
-        dict[str, str | None] | None,
-        Fact(
-            "Macros by name, sorted, of DEFINES and of -D among the flags; null: without a value.",
-            caveat="Of any compile line; of several values the first.",
-        ),
-    ] = None
-    use_defines_present: Annotated[dict[str, bool] | None, Fact("Whether each of 27 macros is there.")] = None
-    codegen_flags_present: Annotated[dict[str, bool] | None, Fact("Whether each of 7 flags is there.")] = None
-    offload_archs: Annotated[tuple[str, ...] | None, Fact("GPU targets that are compiled for, sorted.")] = (
-        None
-    )
-    mixed_defines: Annotated[
-        tuple[str, ...] | None, Fact("Macros that not all compile lines have, or not with one value.")
-    ] = None
-    compile_lines: Annotated[int | None, Fact("HIP sources of the target.")] = None
-
-
-@frozen
-class NinjaHipcc:
-    """How the HIP sources of a source build were compiled."""
-
-    _source_file: Annotated[str | None, Fact("The file that was read.")] = None
-    _parser: Annotated[
-        Literal["ninja_defines", "legacy_findhip_per_source"] | None,
-        Fact("ninja_defines where there are compile rules for HIP; the other form is known, not read."),
-    ] = None
-    _legacy_scripts_scanned: Annotated[
-        int | None, Fact("Scripts of the FindHIP form that were read: 0 where there are such.")
-    ] = None
-    targets: Annotated[
-        dict[str, NinjaTarget] | None,
-        Fact(
-            "What was found of torch_hip, torch_cpu, c10_hip, ck_sdpa and mslk.",
-            caveat="As last configured, which may be after the build.",
-        ),
-    ] = None
 
 
 class Line(NamedTuple):
@@ -171,8 +128,6 @@ def describe(ctx: Context, tree: SourceTree) -> NinjaHipcc:
     if tree.path is None:
         ctx.take(tree.gap, "ninja_hipcc")
         return NinjaHipcc()
-    from aorta_collectors.pytorch.ninja_file import BuildFile
-
     path = posixpath.join(tree.path, "build", "build.ninja")
     file, compiled, read = BuildFile(), Compiled(), 0
     field = "ninja_hipcc.targets"
@@ -232,8 +187,6 @@ def parse_line(rule: str, defines: str, flags: str) -> Line:
     Its target is the one whose ``-D<target>_EXPORTS`` is there, else the one that the rule is called by:
     a static library exports nothing.
     """
-    from aorta_collectors.pytorch.ninja_file import parse_words
-
     macros: dict[str, str | None] = {}
     found, archs = set[str](), set[str]()
     words = iter((*parse_words(defines), *parse_words(flags)))

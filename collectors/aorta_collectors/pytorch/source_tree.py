@@ -5,29 +5,19 @@ import json
 import posixpath
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from aorta.collect import Answer, CommandAnswer, Context
-from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import ReasonKind, Word
+from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.providers.torch_facts import TorchFacts
+from aorta_collectors.pytorch import SOURCE_VARIABLE
+from aorta_collectors.pytorch.model import SUBMODULES, InstallKind, SubmoduleCommits
 
-VARIABLE = "AORTA_PYTORCH_SRC"
-SUBMODULES = ("composable_kernel", "aiter", "fbgemm")
 THIRD_PARTY = "third_party"
 
 #: With one of these git answers for another repository than the one in the directory it is sent to.
 ELSEWHERE = ("GIT_DIR", "GIT_COMMON_DIR")
-
-
-class InstallKind(Word):
-    """How torch came here; wheel is any installed copy with metadata of its own."""
-
-    WHEEL = "wheel"
-    EDITABLE = "editable"
-    SOURCE = "source"
-    UNKNOWN = "unknown"
 
 
 @frozen
@@ -41,27 +31,6 @@ class SourceTree:
     path: str | None = None
     gap: Answer[Any] = Answer(kind=ReasonKind.ABSENT, subject="torch", detail="no torch")
     torch_commit: str | None = None
-
-
-@frozen
-class SubmoduleCommits:
-    """Commits that are checked out in the source tree now; the build may have been of others."""
-
-    composable_kernel: Annotated[str | None, Fact("Commit of third_party/composable_kernel.")] = None
-    aiter: Annotated[str | None, Fact("Commit of third_party/aiter.")] = None
-    fbgemm: Annotated[str | None, Fact("Commit of third_party/fbgemm.")] = None
-    _source: Annotated[Literal["git"] | None, Fact("git where one of them was told.")] = None
-    superproject: Annotated[
-        str | None,
-        Fact(
-            "Commit of the source tree itself.",
-            caveat="Where git_commit is another, torch was not built from it.",
-        ),
-    ] = None
-    recorded: Annotated[
-        dict[str, str | None] | None,
-        Fact("Commits that the superproject's commit names for the submodules.", keys=SUBMODULES),
-    ] = None
 
 
 def source_tree(ctx: Context, torch: TorchFacts) -> SourceTree:
@@ -104,19 +73,19 @@ def _found(
 
 def _named(ctx: Context, unseen: list[Answer[Any]]) -> str | None:
     """Return the tree that the caller names, if there is one; a name that leads nowhere is told."""
-    named = ctx.env(VARIABLE)
+    named = ctx.env(SOURCE_VARIABLE)
     if not named:
         return None
     if not named.startswith("/"):
-        text = f"{VARIABLE}={named} is no absolute path, so it is not used"
-        ctx.note(ReasonKind.UNSUPPORTED, "source_path", text, subject=VARIABLE)
+        text = f"{SOURCE_VARIABLE}={named} is no absolute path, so it is not used"
+        ctx.note(ReasonKind.UNSUPPORTED, "source_path", text, subject=SOURCE_VARIABLE)
         return None
     path = posixpath.normpath(named)
     if _is_directory(ctx, posixpath.join(path, THIRD_PARTY), unseen):
         return path
     if not unseen:
-        text = f"{VARIABLE}={named} has no directory {THIRD_PARTY}, so it is not used"
-        ctx.note(ReasonKind.ABSENT, "source_path", text, subject=VARIABLE)
+        text = f"{SOURCE_VARIABLE}={named} has no directory {THIRD_PARTY}, so it is not used"
+        ctx.note(ReasonKind.ABSENT, "source_path", text, subject=SOURCE_VARIABLE)
     return None
 
 
