@@ -4,141 +4,17 @@ Sections such as ``rccl`` describe what is installed. What is mapped here can be
 own, a copy that ``LD_LIBRARY_PATH`` leads to, a file that was replaced since.
 """
 
-import posixpath
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from aorta.collect import Answer, Context, Elf
+from aorta.collect import Context
 from aorta.model.fact import Fact
-from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
+from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
-from aorta_collectors.loaded.banner import Banner
-from aorta_collectors.loaded.content import digests_of
-from aorta_collectors.loaded.copies import OtherCopy, copies_of, find_places
-from aorta_collectors.loaded.difference import Compared, Difference, Mapped
-from aorta_collectors.loaded.families import family_of
-from aorta_collectors.loaded.log import banners_of
-from aorta_collectors.loaded.origin import SITES, Origin, find_homes, origin_of
-from aorta_collectors.loaded.prediction import predict
-from aorta_collectors.loaded.versions import VersionSource, parse_library_versions, parse_suffix
-from aorta_collectors.loaded.wheels import library_dirs
-from aorta_collectors.providers.mapped_libraries import (
-    SELF,
-    TORCH_CHILD,
-    MappedFile,
-    MappedLibraries,
-    parse_maps,
-)
+from aorta_collectors.loaded.model import LoadedLibrary
+from aorta_collectors.providers.mapped_libraries import MappedLibraries
 from aorta_collectors.providers.python_facts import PythonFacts
 from aorta_collectors.providers.rocm_roots import RocmRoots
-from aorta_collectors.providers.torch_facts import CHILD, IN_PROCESS, TorchFacts
-
-#: What a process does with a file, by the process: null is one that nobody has started.
-DEEDS = {
-    SELF: "this process has mapped",
-    TORCH_CHILD: "a process that imports torch maps",
-    None: "a process that imports torch would map",
-}
-
-
-class Basis(Word):
-    """How an entry came about."""
-
-    OBSERVED = "observed"
-    PREDICTED = "predicted"
-
-
-@frozen
-class LoadedLibrary:
-    """One file."""
-
-    library: Annotated[
-        str | None,
-        Fact("Which library it is, by its file name: torch, hip, rccl, rccl_net_plugin, hipblaslt, …."),
-    ] = None
-    path: Annotated[str | None, Fact("The file as it is mapped: its real path.")] = None
-    soname: Annotated[str | None, Fact("DT_SONAME, e.g. librccl.so.1; null where it has none.")] = None
-    build_id: Annotated[str | None, Fact("GNU build id; null where the linker was told to write none.")] = (
-        None
-    )
-    digest: Annotated[
-        str | None,
-        Fact("sha256 of the file; identity on a file system of the network, unless asked for otherwise."),
-    ] = None
-    version: Annotated[
-        str | None,
-        Fact(
-            "Its version, where torch tells it of what it uses, or the name of the file ends in one.",
-            caveat="The number in a name counts the interface first: libMIOpen.so.1.0 is of MIOpen 3.",
-        ),
-    ] = None
-    version_source: Annotated[
-        VersionSource | None,
-        Fact(
-            "torch (asked at run time), torch_config (HIP's at run time; MIOpen's is the one that torch was"
-            " built with, told of a bundled one alone) or file_name."
-        ),
-    ] = None
-    origin: Annotated[
-        Origin | None,
-        Fact(
-            "torch_bundled (among torch's own libraries), rocm_root (the resolved root), wheel (another"
-            " Python package), buck_link_tree or other."
-        ),
-    ] = None
-    deleted: Annotated[
-        bool | None, Fact("Whether it is mapped although the file was removed or replaced since.")
-    ] = None
-    replaced: Annotated[
-        bool | None, Fact("Of a deleted one: whether another file is at that path now. Else null.")
-    ] = None
-    basis: Annotated[
-        Basis | None,
-        Fact(
-            "observed (it is mapped) or predicted (what an import of torch would map, by what its libraries"
-            " need), where no process with torch could be looked at.",
-            caveat="A prediction does not know what is opened by name at run time.",
-        ),
-    ] = None
-    process: Annotated[
-        str | None,
-        Fact(
-            "self, or torch_child for a process that did nothing but import torch. Null for a prediction.",
-            caveat="The child stands for the job only as far as it has the same environment.",
-        ),
-    ] = None
-    other_copies: Annotated[
-        tuple[OtherCopy, ...] | None,
-        Fact(
-            "Other files of this library: in LD_LIBRARY_PATH, beside torch, in wheels, in the ROCm root and"
-            " where ld.so.conf leads."
-        ),
-    ] = None
-    differs_from: Annotated[
-        Difference | None,
-        Fact(
-            "Where this is not the file that the section hip, rccl, hipblaslt, rocblas or miopen describes,"
-            " which file that is. All null where it is the same one, or none is described."
-        ),
-    ] = None
-    banners: Annotated[
-        tuple[Banner, ...] | None,
-        Fact(
-            "What RCCLs that were loaded from this file wrote to NCCL_DEBUG_FILE when they started.",
-            caveat="By the path in it; the log may be of another process, or of an earlier run.",
-        ),
-    ] = None
-
-
-@frozen
-class Found:
-    """A file before anything else is known of it."""
-
-    path: str
-    family: str
-    deleted: bool = False
-    process: str | None = None
+from aorta_collectors.providers.torch_facts import TorchFacts
 
 
 @collector(
@@ -158,135 +34,14 @@ class Found:
 def collect(ctx: Context) -> tuple[LoadedLibrary, ...] | None:
     """ROCm, torch and collective libraries that the process has mapped, and where they come from."""
     torch, mapped = ctx.need(TorchFacts), ctx.need(MappedLibraries)
-    found = list(_observed(mapped.files or (), mapped.process))
-    rehearsed = torch.told("mapped").value if torch.strategy == CHILD and mapped.process == SELF else None
-    if isinstance(rehearsed, list):
-        # The import was not done in this process: it would have harmed it, or taken too long.
-        text = "\n".join(line for line in rehearsed if isinstance(line, str))
-        found += _observed(parse_maps(text), TORCH_CHILD)
-    elif torch.package is not None and (mapped.files is None or torch.importable is not True):
-        found += _predicted(ctx, torch.package, {file.path for file in found})
+    found = None
+    if mapped.files is not None or torch.installed:
+        # Most machines have no torch, and need none of this.
+        from aorta_collectors.loaded.description import described
+
+        found = described(ctx, torch, mapped)
     if mapped.gap is not None:
         # What is predicted stands for what could not be seen; why it was not is told all the same.
         mapped.gap.note(ctx, "process" if found else "")
-        if not found:
-            return None
-    return tuple(_described(ctx, sorted(found, key=lambda each: (each.family, each.path))))
-
-
-def _observed(files: Iterable[MappedFile], process: str | None) -> Iterator[Found]:
-    for file in files:
-        family = family_of(file.name)
-        if family is not None:
-            yield Found(path=file.path, family=family, deleted=file.deleted, process=process)
-
-
-def _predicted(ctx: Context, package: str, known: set[str]) -> list[Found]:
-    prediction = predict(ctx, package)
-    for trouble in prediction.troubles:
-        ctx.take(trouble, "")
-    named = ((path, family_of(posixpath.basename(path))) for path in prediction.paths)
-    return [Found(path=path, family=family) for path, family in named if family and path not in known]
-
-
-def _described(ctx: Context, found: Sequence[Found]) -> Iterator[LoadedLibrary]:
-    torch, roots = ctx.need(TorchFacts), ctx.need(RocmRoots)
-    here = [file.path for file in found if not file.deleted]
-    elves: dict[str, Answer[Elf]] = {path: ctx.elf(path) for path in here}
-    digests = digests_of(ctx, here)
-    homes = find_homes(ctx, roots, _torch_dirs(torch))
-    places = find_places(ctx, homes, roots.lib_dirs, torch.lib_dir, library_dirs(ctx, _sites(ctx, torch)))
-    compared = Compared(ctx, roots)
-    versions = _Versions(torch, found, elves)
-    for file in found:
-        gone = _gone(ctx, file)
-        elf = _taken(ctx, gone or elves[file.path], ("soname", "build_id"))
-        origin = origin_of(homes, file.path)
-        version, source = versions.of(file, origin)
-        mapped = Mapped(
-            family=file.family, path=file.path, deed=DEEDS.get(file.process, ""), deleted=file.deleted
-        )
-        yield LoadedLibrary(
-            library=file.family,
-            path=file.path,
-            soname=elf.soname if elf else None,
-            build_id=elf.build_id if elf else None,
-            digest=_taken(ctx, gone or digests[file.path], ("digest",)),
-            version=version,
-            version_source=source,
-            origin=origin,
-            deleted=file.deleted,
-            replaced=_replaced(ctx, file) if file.deleted else None,
-            basis=Basis.OBSERVED if file.process else Basis.PREDICTED,
-            process=file.process,
-            other_copies=copies_of(ctx, places, file.path),
-            differs_from=ctx.take(compared.difference(mapped), "differs_from"),
-            banners=banners_of(ctx, file.path) if file.family == "rccl" and file.process else None,
-        )
-
-
-def _torch_dirs(torch: TorchFacts) -> tuple[str | None, ...]:
-    return (torch.lib_dir, posixpath.join(torch.package, "lib") if torch.package else None)
-
-
-def _sites(ctx: Context, torch: TorchFacts) -> tuple[str, ...]:
-    """Return the directories that Python packages with libraries may lie in."""
-    beside = (posixpath.dirname(torch.package),) if torch.package else ()
-    return (*beside, *(each for each in ctx.need(PythonFacts).path if each.endswith(SITES)))
-
-
-def _taken(ctx: Context, answer: Answer[Any], fields: Sequence[str]) -> Any:
-    """Return a value, or note once against each field why there is none."""
-    for field in fields:
-        if answer.kind is ReasonKind.NOT_REQUESTED:
-            ctx.note(answer.kind, field, "left out by --digests none")
-        else:
-            ctx.take(answer, field)
-    return answer.value
-
-
-def _replaced(ctx: Context, file: Found) -> bool | None:
-    """Tell whether another file is where the mapped one was; None where that cannot be seen."""
-    seen = ctx.stat(file.path)
-    if seen.ok or seen.absent:
-        return seen.ok
-    ctx.take(seen, "replaced")
-    return None
-
-
-def _gone(ctx: Context, file: Found) -> Answer[Any] | None:
-    """Return why a file that is mapped cannot be read any more; None for one that is there."""
-    if not file.deleted:
-        return None
-    seen = ctx.stat(file.path)
-    now = "another file is" if seen.ok else "no file is" if seen.absent else "it cannot be seen what is"
-    detail = f"{file.path}: mapped, and removed or replaced since; {now} there now"
-    return Answer(kind=ReasonKind.ABSENT, subject=file.path, detail=detail)
-
-
-class _Versions:
-    """Who tells which version of what."""
-
-    def __init__(self, torch: TorchFacts, found: Sequence[Found], elves: dict[str, Answer[Elf]]) -> None:
-        self._asked = {IN_PROCESS: SELF, CHILD: TORCH_CHILD}.get(torch.strategy)
-        near = [file for file in found if file.process == self._asked]
-        families = [file.family for file in near]
-        self._alone = {family for family in families if families.count(family) == 1}
-        linked = (elves[file.path].value for file in near if file.family == "torch" and file.path in elves)
-        self._needed = {name for elf in linked if elf is not None for name in elf.needed}
-        self._sonames = {path: elf.value.soname for path, elf in elves.items() if elf.value is not None}
-        self._nccl = torch.text("nccl")
-        self._config = parse_library_versions(torch.text("config") or "")
-
-    def of(self, file: Found, origin: Origin) -> tuple[str | None, VersionSource | None]:
-        """Return a version and who told it. Torch speaks of what it is linked with, if there is one such."""
-        used = {posixpath.basename(file.path), self._sonames.get(file.path)}
-        told_here = file.process is not None and file.process == self._asked
-        if told_here and file.family in self._alone and not self._needed.isdisjoint(used):
-            if file.family in ("rccl", "nccl") and self._nccl:
-                return self._nccl, VersionSource.TORCH
-            told = self._config.get(file.family)
-            if told and (file.family != "miopen" or origin is Origin.TORCH_BUNDLED):
-                return told, VersionSource.TORCH_CONFIG
-        named = parse_suffix(file.path)
-        return named, VersionSource.FILE_NAME if named else None
+        return found or None
+    return found

@@ -5,25 +5,9 @@ The host's name stands among them; it is not kept.
 
 import functools
 import re
-from typing import Annotated
 
-from aorta.model.fact import Fact
-from aorta.model.frozen import evolve, frozen
-
-
-@frozen
-class Banner:
-    """One start of RCCL. What it did not print is null."""
-
-    version: Annotated[str | None, Fact("RCCL's version, e.g. 2.21.5.")] = None
-    branch: Annotated[str | None, Fact("Branch that it was built from, e.g. HEAD.")] = None
-    commit: Annotated[str | None, Fact("Abbreviated commit that it was built from.")] = None
-    dirty: Annotated[bool | None, Fact("Whether it was built from changed sources: a plus behind it.")] = None
-    hip_version: Annotated[
-        str | None, Fact("HIP version as printed, e.g. 6.3.42134-a9a80e791; it may end in a dash.")
-    ] = None
-    rocm_version: Annotated[str | None, Fact("ROCm version as printed, e.g. 6.2.4.0-139.")] = None
-    lib_path: Annotated[str | None, Fact("The library that the process had loaded, as printed.")] = None
+from aorta.model.frozen import evolve
+from aorta_collectors.loaded.model import Banner
 
 
 @functools.cache

@@ -2,23 +2,15 @@
 
 import posixpath
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Any
 
 from aorta.collect import Answer, Context
-from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.loaded.families import base_of
-from aorta_collectors.loaded.origin import Homes, Origin, origin_of
+from aorta_collectors.loaded.model import OtherCopy
+from aorta_collectors.loaded.origin import Homes, origin_of
 from aorta_collectors.tree.libraries import configured_dirs, pick, search_path
-
-
-@frozen
-class OtherCopy:
-    """Another file of the same library."""
-
-    path: Annotated[str | None, Fact("Real path of the file.")] = None
-    origin: Annotated[Origin | None, Fact("Whose it is, as for the mapped one.")] = None
 
 
 @frozen

@@ -1,11 +1,11 @@
 """Whether the copy that is mapped is the one that a section about the installed library describes."""
 
 import functools
-from typing import Annotated, Any
+from typing import Any
 
 from aorta.collect import Answer, Context
-from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
+from aorta_collectors.loaded.model import Difference
 from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.tree.libraries import pick
 from aorta_collectors.tree.links import resolve
@@ -18,18 +18,6 @@ SECTIONS = {
     "rocblas": "librocblas.so",
     "miopen": "libMIOpen.so",
 }
-
-
-@frozen
-class Difference:
-    """Two files where one section reads as if there was one."""
-
-    section: Annotated[str | None, Fact("The section about the installed library, e.g. rccl.")] = None
-    path: Annotated[str | None, Fact("Real path of the library that it describes.")] = None
-    same_content: Annotated[
-        bool | None, Fact("Whether both have the same sha256; null where they were not both hashed.")
-    ] = None
-    statement: Annotated[str | None, Fact("The same in one sentence.")] = None
 
 
 @frozen

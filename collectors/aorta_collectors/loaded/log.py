@@ -4,7 +4,8 @@ import posixpath
 
 from aorta.collect import Answer, Context
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.loaded.banner import Banner, parse_banner
+from aorta_collectors.loaded.banner import parse_banner
+from aorta_collectors.loaded.model import Banner
 from aorta_collectors.observations import mapping
 from aorta_collectors.tree.links import absolute, resolve
 

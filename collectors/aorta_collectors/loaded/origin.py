@@ -5,24 +5,14 @@ from collections.abc import Iterable
 
 from aorta.collect import Context
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Word
+from aorta_collectors.loaded.model import Origin
 from aorta_collectors.observations import mapping, text
 from aorta_collectors.providers.rocm_roots import RocmRoots
+from aorta_collectors.tree.libraries import is_rocm_library
 from aorta_collectors.tree.links import resolve
-from aorta_collectors.tree.rpath import is_rocm_library
 
 SHARED_PREFIXES = ("/", "/usr", "/usr/local")
 SITES = ("site-packages", "dist-packages")
-
-
-class Origin(Word):
-    """Whose a file is."""
-
-    TORCH_BUNDLED = "torch_bundled"
-    ROCM_ROOT = "rocm_root"
-    WHEEL = "wheel"
-    BUCK_LINK_TREE = "buck_link_tree"
-    OTHER = "other"
 
 
 @frozen

@@ -4,16 +4,6 @@ import functools
 import posixpath
 import re
 
-from aorta.model.vocabulary import Word
-
-
-class VersionSource(Word):
-    """Who told a version."""
-
-    TORCH = "torch"
-    TORCH_CONFIG = "torch_config"
-    FILE_NAME = "file_name"
-
 
 @functools.cache
 def _config() -> re.Pattern[str]:

@@ -9,6 +9,7 @@ from aorta.model.frozen import frozen
 from aorta.plugin import provider
 from aorta_collectors.providers.gap import Gap
 from aorta_collectors.providers.torch_facts import IN_PROCESS, TorchFacts
+from aorta_collectors.tree.libraries import is_library
 
 MAPS = "/proc/self/maps"
 LIMIT = 64 << 20
@@ -53,13 +54,11 @@ def provide(ctx: Context) -> MappedLibraries:
         # A path may hold any bytes; they must not cost the others.
         lines = own.value.decode("utf-8", "surrogateescape")
         return MappedLibraries(process=SELF, files=tuple(parse_maps(lines)))
-    told = torch.told("mapped")
-    if isinstance(told.value, list):
-        text = "\n".join(line for line in told.value if isinstance(line, str))
-        return MappedLibraries(process=TORCH_CHILD, files=tuple(parse_maps(text)))
+    if torch.maps is not None:
+        return MappedLibraries(process=TORCH_CHILD, files=tuple(parse_maps(torch.maps)))
     if own is not None:
         return MappedLibraries(process=SELF, gap=Gap.of(own, MAPS))
-    return MappedLibraries(process=TORCH_CHILD, gap=Gap.of(told, "torch"))
+    return MappedLibraries(process=TORCH_CHILD, gap=Gap.of(torch.told("mapped"), "torch"))
 
 
 def parse_maps(text: str) -> Iterator[MappedFile]:
@@ -69,11 +68,11 @@ def parse_maps(text: str) -> Iterator[MappedFile]:
     for line in text.split("\n"):
         # Addresses, permissions, offset, device, inode, path: the last may hold blanks.
         fields = line.split(None, 5)
-        if len(fields) < 6 or not fields[5].startswith("/") or not _is_library(fields[5]):
+        path = fields[5].removesuffix(DELETED) if len(fields) == 6 else ""
+        if not path.startswith("/") or not is_library(posixpath.basename(path)):
             continue
-        path = _unescaped(fields[5].removesuffix(DELETED))
         found = MappedFile(
-            path=path,
+            path=_unescaped(path),
             device=fields[3],
             inode=int(fields[4]) if re.fullmatch(r"\d{1,20}", fields[4]) else 0,
             deleted=fields[5].endswith(DELETED),
@@ -81,11 +80,6 @@ def parse_maps(text: str) -> Iterator[MappedFile]:
         if found not in seen:
             seen.add(found)
             yield found
-
-
-def _is_library(path: str) -> bool:
-    name = posixpath.basename(path.removesuffix(DELETED))
-    return name.endswith(".so") or ".so." in name
 
 
 def _unescaped(path: str) -> str:

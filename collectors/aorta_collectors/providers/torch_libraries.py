@@ -8,9 +8,6 @@ import posixpath
 from aorta.collect import Context
 from aorta.model.frozen import frozen
 from aorta.plugin import provider
-from aorta_collectors.loaded.content import digests_of
-from aorta_collectors.loaded.families import family_of
-from aorta_collectors.loaded.prediction import predict
 
 SECTION = "loaded_libraries"
 
@@ -28,6 +25,11 @@ def provide(ctx: Context) -> TorchLibraries:
     module = None if SECTION in ctx.request.without else ctx.module("torch").value
     if module is None or module.origin is None or not module.locations:
         return TorchLibraries()
+    # Most machines have no torch, and need none of this.
+    from aorta_collectors.loaded.content import digests_of
+    from aorta_collectors.loaded.families import family_of
+    from aorta_collectors.loaded.prediction import predict
+
     paths = [path for path in predict(ctx, module.locations[0]).paths if family_of(posixpath.basename(path))]
     digests_of(ctx, paths)
     return TorchLibraries(paths=tuple(paths))

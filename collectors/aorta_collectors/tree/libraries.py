@@ -15,7 +15,24 @@ from aorta_collectors.tree.links import resolve
 
 _NUMBERS = re.compile(r"\.\d{1,9}(?:\.\d{1,9}){0,5}")
 _SCRIPT = re.compile(rb"(?:INPUT|GROUP|OUTPUT_FORMAT)[ \t]*\(")
+_ROCM = (
+    r"lib(?:amdhip64|amdocl64|amd_comgr\w*|amd_smi|device_\w+_operations"
+    r"|hip(?:blas|cub|dnn|fft|file|rand|rtc|solver|sparse|tensor)[\w-]*"
+    r"|hsa-(?:amd-|runtime)\w+|hsakmt|MIOpen|migraphx[\w-]*|openvx|rccl[\w-]*"
+    r"|roc(?:al|blas|decode|fft|jpeg|m[_-]|prof|rand|roller|shmem|solver|sparse|tracer|tx|wmma)[\w-]*"
+    r"|rocm|rocalution\w*)\.so(?:\.|$)"
+)
 DEFAULT_DIRS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
+
+
+def is_library(name: str) -> bool:
+    """Tell whether a name is a shared library's; ``Kernels.so-000-gfx950.hsaco`` holds GPU code."""
+    return name.endswith(".so") or ".so." in name
+
+
+def is_rocm_library(name: str) -> bool:
+    """Tell whether a name is that of a library known to be ROCm's."""
+    return is_library(name) and re.match(_ROCM, name) is not None
 
 
 def by_version(entries: Sequence[Entry], name: str) -> list[str]:

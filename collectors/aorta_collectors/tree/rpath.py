@@ -5,7 +5,6 @@ RPATH anywhere can undo the variable without a word. DT_RUNPATH is searched afte
 """
 
 import posixpath
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from aorta.collect import Answer, Context, Elf
 from aorta.model.fact import Fact
 from aorta.model.frozen import evolve, frozen
 from aorta.model.vocabulary import ReasonKind, Word
+from aorta_collectors.tree.libraries import is_library, is_rocm_library
 from aorta_collectors.tree.links import resolve
 
 FILE_LIMIT = 4096
@@ -84,25 +84,6 @@ def dynamic_facts(ctx: Context, path: str) -> Answer[Elf]:
         text = f"{path}: an ELF file without a dynamic segment"
         return Answer(kind=ReasonKind.UNPARSED, subject=path, detail=text)
     return answer
-
-
-def is_library(name: str) -> bool:
-    """Tell whether a name is a shared library's; ``Kernels.so-000-gfx950.hsaco`` holds GPU code."""
-    return name.endswith(".so") or ".so." in name
-
-
-def is_rocm_library(name: str) -> bool:
-    """Tell whether a name is that of a library known to be ROCm's."""
-    return is_library(name) and re.match(_ROCM, name) is not None
-
-
-_ROCM = (
-    r"lib(?:amdhip64|amdocl64|amd_comgr\w*|amd_smi|device_\w+_operations"
-    r"|hip(?:blas|cub|dnn|fft|file|rand|rtc|solver|sparse|tensor)[\w-]*"
-    r"|hsa-(?:amd-|runtime)\w+|hsakmt|MIOpen|migraphx[\w-]*|openvx|rccl[\w-]*"
-    r"|roc(?:al|blas|decode|fft|jpeg|m[_-]|prof|rand|roller|shmem|solver|sparse|tracer|tx|wmma)[\w-]*"
-    r"|rocm|rocalution\w*)\.so(?:\.|$)"
-)
 
 
 @frozen
