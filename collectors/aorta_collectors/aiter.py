@@ -5,6 +5,7 @@ asynchronous iterators; what claims the package tells them apart.
 """
 
 import posixpath
+from collections.abc import Sequence
 from typing import Annotated
 
 from aorta.collect import Answer, Context, Module
@@ -12,15 +13,14 @@ from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors.packages.hsa_tree import HsaArch, describe
-from aorta_collectors.packages.identity import INIT, identify, note_claims, sources
-from aorta_collectors.packages.ownership import Claims, Provider, claims_of, installed, normal, owner_name
-from aorta_collectors.packages.target import find
+from aorta_collectors.packages import INIT
+from aorta_collectors.packages.model import HsaArch, Provider
+from aorta_collectors.packages.target import find, installed, normalized
+from aorta_collectors.pytorch import SOURCE_VARIABLE
 from aorta_collectors.tree.links import resolve
 
 TEXTS = (INIT, "_version.py")
 DISTRIBUTIONS = ("amd-aiter", "aiter")
-SOURCE_VARIABLE = "AORTA_PYTORCH_SRC"
 
 #: Directories that AMD's package has in all releases.
 PARTS = ("jit", "ops")
@@ -79,10 +79,15 @@ def collect(ctx: Context) -> Aiter:
     module = ctx.take(found, "")
     if module is None:
         return Aiter(hsa_tree=trees)
+    # Most machines have no such package, and need none of this.
+    from aorta_collectors.packages.identity import identify, note_claims, sources
+    from aorta_collectors.packages.ownership import claims_of, owner_name
+
     claims = claims_of(ctx, candidates, module, hidden)
     note_claims(ctx, claims, module)
     told = identify(ctx, sources(ctx, module, TEXTS), claims)
-    _note_stranger(ctx, module, claims)
+    if claims.trouble is None:
+        _note_stranger(ctx, module, claims.providers)
     return Aiter(
         package_version=told.version,
         package_version_source=told.version_source,
@@ -96,14 +101,18 @@ def collect(ctx: Context) -> Aiter:
 
 def _written(name: str | None) -> str | None:
     """Return the name as the 1.x documents have it, with an underscore."""
-    return name and normal(name).replace("-", "_")
+    return name and normalized(name).replace("-", "_")
 
 
 def _trees(ctx: Context, module: Module | None) -> dict[str, dict[str, HsaArch]] | None:
     """Return the trees of all roots by their real paths; a missing one is no news while another is there."""
+    roots = _roots(ctx, module)
+    if not roots:
+        return None
+    from aorta_collectors.packages.hsa_tree import describe
+
     trees: dict[str, dict[str, HsaArch]] = {}
     missing: list[str] = []
-    roots = _roots(ctx, module)
     for root in roots:
         real = resolve(ctx, root)
         path = real.value
@@ -118,7 +127,7 @@ def _trees(ctx: Context, module: Module | None) -> dict[str, dict[str, HsaArch]]
             missing.append(root)
         else:
             ctx.take(tree, "hsa_tree")
-    if missing and missing == roots:
+    if missing == roots:
         ctx.note(ReasonKind.ABSENT, "hsa_tree", f"no code objects in {', '.join(missing)}")
     return trees or None
 
@@ -143,11 +152,11 @@ def _roots(ctx: Context, module: Module | None) -> list[str]:
     return list(dict.fromkeys(roots))
 
 
-def _note_stranger(ctx: Context, module: Module, claims: Claims) -> None:
+def _note_stranger(ctx: Context, module: Module, providers: Sequence[Provider]) -> None:
     """Note that a package has nothing of AMD's in it, where AMD's distribution does not claim it either."""
     parts = [posixpath.join(place, part) for place in module.locations for part in PARTS]
-    ours = any(provider.name and normal(provider.name) == DISTRIBUTIONS[0] for provider in claims.providers)
-    if ours or claims.trouble is not None or not all(ctx.stat(part).absent for part in parts):
+    ours = any(provider.name and normalized(provider.name) == DISTRIBUTIONS[0] for provider in providers)
+    if ours or not all(ctx.stat(part).absent for part in parts):
         return
     text = (
         f"{module.origin} has neither {' nor '.join(PARTS)}: it may be PyPI's aiter, which is another program"

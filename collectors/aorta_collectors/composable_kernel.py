@@ -8,7 +8,7 @@ import posixpath
 import re
 from typing import Annotated
 
-from aorta.collect import Answer, Context
+from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
@@ -17,7 +17,6 @@ from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.providers.torch_facts import TorchFacts
 from aorta_collectors.providers.torch_symbols import COMPOSABLE_KERNEL as NAMESPACE
 from aorta_collectors.providers.torch_symbols import TorchSymbols
-from aorta_collectors.pytorch.config import BuildConfig, build_config, built_with
 from aorta_collectors.tree.headers import first_header, version, word
 
 HEADER = "ck/version.h"
@@ -93,12 +92,11 @@ class ComposableKernel:
 )
 def collect(ctx: Context) -> ComposableKernel:
     """Composable Kernel headers under the root, and what torch has of it."""
-    config = build_config(ctx.need(TorchFacts))
     return ComposableKernel(
         system=_system(ctx),
         pytorch_bundled=_bundled(ctx),
-        pytorch_use_ck_sdpa=_option(ctx, config, "USE_ROCM_CK_SDPA", "pytorch_use_ck_sdpa"),
-        pytorch_use_ck_gemm=_option(ctx, config, "USE_ROCM_CK_GEMM", "pytorch_use_ck_gemm"),
+        pytorch_use_ck_sdpa=_option(ctx, "USE_ROCM_CK_SDPA", "pytorch_use_ck_sdpa"),
+        pytorch_use_ck_gemm=_option(ctx, "USE_ROCM_CK_GEMM", "pytorch_use_ck_gemm"),
     )
 
 
@@ -112,10 +110,16 @@ def _bundled(ctx: Context) -> BundledCk:
     return BundledCk()
 
 
-def _option(ctx: Context, config: Answer[BuildConfig], option: str, field: str) -> bool | None:
-    found = ctx.take(config, field)
-    value = built_with(found, option) if found is not None else None
-    if found is not None and value is None:
+def _option(ctx: Context, option: str, field: str) -> bool | None:
+    torch = ctx.need(TorchFacts)
+    if not torch.installed:
+        ctx.take(torch.told("config"), field)
+        return None
+    from aorta_collectors.pytorch.config import build_config, built_with
+
+    config = ctx.take(build_config(torch), field)
+    value = built_with(config, option) if config is not None else None
+    if config is not None and value is None:
         text = "torch's configuration text has no compiler flags"
         ctx.note(ReasonKind.ABSENT, field, text, subject="torch.__config__")
     return value

@@ -1,22 +1,16 @@
 """Which FBGEMM GPU operators an import would take, and whether torch has FBGEMM inside."""
 
-import json
-import posixpath
 from typing import Annotated
 
-from aorta.collect import Answer, Context, Module, parsed
+from aorta.collect import Answer, Context, Module
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors.packages.identity import INIT, VARIANT, Identity, Source, identify, note_claims, sources
-from aorta_collectors.packages.ownership import Provider, claims_of, installed, owner_name
-from aorta_collectors.packages.target import find
+from aorta_collectors.packages import INIT
+from aorta_collectors.packages.model import Provider
+from aorta_collectors.packages.target import find, installed
 from aorta_collectors.providers.torch_facts import TorchFacts
-from aorta_collectors.pytorch.config import build_config, defines_option
-
-#: What a build leaves in the package: one file a target, JSON in spite of its name; the first there counts.
-TARGETS = ("docs/target.default.json.py", "docs/target.genai.json.py", "docs/target.hstu.json.py")
 
 #: Where older releases kept the same.
 TEXTS = ("docs/version.py", "_fbgemm_gpu_version.py", INIT)
@@ -102,11 +96,16 @@ def collect(ctx: Context) -> Fbgemm:
     if module.value is None:
         _note_missing(ctx, module)
         return Fbgemm(pytorch_use_fbgemm=use_fbgemm, pytorch_use_fbgemm_genai=use_genai)
+    # Most machines have no such package, and need none of this.
+    from aorta_collectors.packages.build_record import build_records, variant_of
+    from aorta_collectors.packages.identity import identify, note_claims, sources
+    from aorta_collectors.packages.ownership import claims_of, owner_name
+
     claims = claims_of(ctx, candidates, module.value, hidden)
     note_claims(ctx, claims, module.value)
-    read = [*_targets(ctx, module.value), *sources(ctx, module.value, TEXTS)]
-    found: Identity = identify(ctx, read, claims)
-    variant = next((word for each in read if (word := each.get(VARIANT)) and word != "INTERNAL"), None)
+    read = [*build_records(ctx, module.value), *sources(ctx, module.value, TEXTS)]
+    found = identify(ctx, read, claims)
+    variant = variant_of(read)
     if variant is None:
         ctx.note(ReasonKind.ABSENT, "package_variant", "the package does not say what it was built for")
     return Fbgemm(
@@ -135,28 +134,15 @@ def _note_missing(ctx: Context, module: Answer[Module]) -> None:
         ctx.take(module, field)
 
 
-def _targets(ctx: Context, module: Module) -> list[Source]:
-    """Read the build records that are there; without any there is nothing to say of them."""
-    paths = [posixpath.join(location, name) for location in module.locations for name in TARGETS]
-    read = [Source(path=path, constants=parsed(ctx.resource(path), parse_target)) for path in paths]
-    return [each for each in read if not each.constants.absent]
-
-
-def parse_target(text: str) -> dict[str, str]:
-    """Return version and variant of a build record, named as a source would. Raises ValueError."""
-    try:
-        told = json.loads(text)
-    except RecursionError:
-        raise ValueError("nested beyond all measure") from None
-    if not isinstance(told, dict):
-        raise ValueError("no object")  # noqa: TRY004 - what a text says is no type of ours
-    texts = {"__version__": told.get("version"), VARIANT: told.get("variant")}
-    return {name: text[:200] for name, text in texts.items() if isinstance(text, str)}
-
-
 def _defined(ctx: Context, name: str, field: str) -> bool | None:
     """Tell whether torch was compiled with an option; what its configuration does not tell is null."""
-    config = ctx.take(build_config(ctx.need(TorchFacts)), field)
+    torch = ctx.need(TorchFacts)
+    if not torch.installed:
+        ctx.take(torch.told("config"), field)
+        return None
+    from aorta_collectors.pytorch.config import build_config, defines_option
+
+    config = ctx.take(build_config(torch), field)
     if config is None:
         return None
     defined = defines_option(config, name)

@@ -7,7 +7,6 @@ from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.torch_facts import TorchFacts
-from aorta_collectors.pytorch.metadata import own_version
 
 
 @collector(
@@ -28,7 +27,10 @@ def collect(ctx: Context) -> str | None:
     """Version of torch."""
     torch = ctx.need(TorchFacts)
     told = torch.told("version")
-    if not isinstance(told.value, str):
+    if torch.installed and not isinstance(told.value, str):
+        # torch tells it nearly always.
+        from aorta_collectors.pytorch.metadata import own_version
+
         metadata = own_version(ctx, torch)
         if metadata:
             return metadata

@@ -8,16 +8,14 @@ distribution holds that very package.
 from collections.abc import Sequence
 from typing import Annotated
 
-from aorta.collect import Context, Distribution, Module
+from aorta.collect import Context, Distribution
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
-from aorta_collectors.packages.commit import bare_commit, commit_in_version
-from aorta_collectors.packages.identity import Source, note_claims, sources, versionless
-from aorta_collectors.packages.ownership import Claim, Claims, Provider, claims_of, installed
+from aorta_collectors.packages.model import Claim, Provider
 from aorta_collectors.packages.pep440 import is_version, same_version
-from aorta_collectors.packages.target import find
+from aorta_collectors.packages.target import find, installed
 
 TEXTS = ("version.py",)
 DISTRIBUTIONS = ("torchrec", "torchrec-nightly", "torchrec-cpu", "torchrec-nightly-cpu")
@@ -69,14 +67,21 @@ def collect(ctx: Context) -> Torchrec:
         return Torchrec(distribution_version=metadata)
     if not candidates and hidden is None:
         ctx.note(ReasonKind.ABSENT, "distribution_version", "no metadata of torchrec")
+    # Most machines have no such package, and need none of this.
+    from aorta_collectors.packages.identity import note_claims, sources, versionless
+    from aorta_collectors.packages.ownership import claims_of
+
     claims = claims_of(ctx, candidates, module, hidden)
     note_claims(ctx, claims, module)
     read = sources(ctx, module, TEXTS)
     said = next((each.version for each in read if each.version and is_version(each.version)), None)
     commit = next((each.commit for each in read if each.commit), None)
-    version = said or _promoted(claims)
-    if version is None:
-        _note_unknown(ctx, read, module)
+    version = said or _promoted(claims.providers)
+    if version is None and read:
+        ctx.take(versionless(read), "package_version")
+    elif version is None:
+        text = f"{module.origin} is a single file, which has no version.py, and no metadata holds it"
+        ctx.note(ReasonKind.ABSENT, "package_version", text, subject=module.origin)
     if (
         said is not None
         and metadata is not None
@@ -115,23 +120,17 @@ def _metadata_version(ctx: Context, candidates: Sequence[Distribution]) -> str |
     return first
 
 
-def _promoted(claims: Claims) -> str | None:
+def _promoted(providers: Sequence[Provider]) -> str | None:
     """Return the version of the distributions that are proved to hold the package, if it is one."""
-    proved = [each.version for each in claims.providers if each.claim in PROOFS]
+    proved = [each.version for each in providers if each.claim in PROOFS]
     versions = {each for each in proved if each is not None and is_version(each)}
     return versions.pop() if len(versions) == len(proved) == 1 else None
 
 
-def _note_unknown(ctx: Context, read: Sequence[Source], module: Module) -> None:
-    if read:
-        ctx.take(versionless(read), "package_version")
-        return
-    text = f"{module.origin} is a single file, which has no version.py, and no metadata holds it"
-    ctx.note(ReasonKind.ABSENT, "package_version", text, subject=module.origin)
-
-
 def _commit(ctx: Context, version: str | None, told: str | None) -> str | None:
     """Return the commit of what would be imported: the one that it tells, else the one in its version."""
+    from aorta_collectors.packages.commit import bare_commit, commit_in_version
+
     commit = told or commit_in_version(version or "") or bare_commit(version or "")
     if commit is None:
         ctx.note(ReasonKind.ABSENT, "commit", f"none is told beside the version {version or 'unknown'}")

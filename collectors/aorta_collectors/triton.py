@@ -11,9 +11,9 @@ from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
-from aorta_collectors.packages.identity import INIT, identify, note_claims, sources
-from aorta_collectors.packages.ownership import Provider, claims_of, installed
-from aorta_collectors.packages.target import find
+from aorta_collectors.packages import INIT
+from aorta_collectors.packages.model import Provider
+from aorta_collectors.packages.target import find, installed
 
 TEXTS = (INIT, "version.py", "_version.py")
 
@@ -73,6 +73,10 @@ def collect(ctx: Context) -> Triton:
     module = ctx.take(find(ctx, "triton", candidates), "")
     if module is None:
         return Triton()
+    # Most machines have no such package, and need none of this.
+    from aorta_collectors.packages.identity import identify, note_claims, sources
+    from aorta_collectors.packages.ownership import claims_of
+
     claims = claims_of(ctx, candidates, module, hidden)
     note_claims(ctx, claims, module)
     found = identify(ctx, sources(ctx, module, TEXTS), claims)

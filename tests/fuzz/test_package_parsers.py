@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aorta_collectors.fbgemm import parse_target
+from aorta_collectors.packages.build_record import parse_target
 from aorta_collectors.packages.commit import bare_commit, commit_in_text, commit_in_version
 from aorta_collectors.packages.constants import parse_constants
 from aorta_collectors.packages.ownership import lists, parse_direct_url, parse_record

@@ -3,12 +3,10 @@
 import hashlib
 import posixpath
 from collections.abc import Iterator, Sequence
-from typing import Annotated
 
 from aorta.collect import Answer, Context, Entry
-from aorta.model.fact import Fact
-from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.packages.model import HsaArch
 
 #: What the interpreter leaves beside sources differs from one installation to the next.
 CACHE = "__pycache__"
@@ -20,28 +18,6 @@ MOST = 200_000
 FIELD = "hsa_tree"
 
 IDENTITY, NONE = "identity", "none"
-
-
-@frozen
-class HsaArch:
-    """The files for one architecture."""
-
-    file_count: Annotated[int | None, Fact("Number of files, those in directories below included.")] = None
-    co_count: Annotated[int | None, Fact("Number of code objects, *.co, among them.")] = None
-    combined_sha256: Annotated[
-        str | None,
-        Fact(
-            "sha256 in hexadecimal over the files sorted by path: path from the architecture's directory on,"
-            " NUL, sha256 of the content in hexadecimal, line feed. Null where one could not be read."
-        ),
-    ] = None
-    combined_identity: Annotated[
-        str | None,
-        Fact(
-            "The same over name, size, head and tail of each file: what is told in place of the content on a"
-            " network file system, or with --digests identity."
-        ),
-    ] = None
 
 
 def describe(ctx: Context, root: str) -> Answer[dict[str, HsaArch]]:

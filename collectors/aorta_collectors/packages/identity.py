@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from aorta.collect import Answer, Context, Module
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.packages import INIT
 from aorta_collectors.packages.commit import ATTRIBUTES, commit_in_version, first_commit
 from aorta_collectors.packages.constants import parse_constants
-from aorta_collectors.packages.ownership import Claims, Provider
+from aorta_collectors.packages.model import Provider
+from aorta_collectors.packages.ownership import Claims
 from aorta_collectors.packages.pep440 import public, same_version
 
 VERSIONS = ("__version__", "version")
 VARIANT = "__variant__"
-INIT = "__init__.py"
 
 #: The most bytes of a source that are read.
 SOURCE_LIMIT = 1 << 18

@@ -2,46 +2,19 @@
 
 import json
 import posixpath
-import re
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 from aorta.collect import Answer, Context, Distribution, Module
-from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import ReasonKind, Word
+from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.packages.model import Claim, Provider
+from aorta_collectors.packages.target import normalized
 
 #: The most bytes of a RECORD that are read; that of a large package has some megabytes.
 RECORD_LIMIT = 16 << 20
 
 LOCAL_HOSTS = ("", "localhost")
-
-
-class Claim(Word):
-    """What says that a distribution holds a module."""
-
-    RECORD = "record"
-    EDITABLE = "editable"
-    TOP_LEVEL = "top_level"
-
-
-@frozen
-class Provider:
-    """An installed distribution that claims the module which an import would take."""
-
-    name: Annotated[str | None, Fact("Name in its metadata.")] = None
-    version: Annotated[str | None, Fact("Version in its metadata.", caveat="Not the package's own word.")] = (
-        None
-    )
-    path: Annotated[str | None, Fact("Its metadata directory.")] = None
-    claim: Annotated[
-        Claim | None,
-        Fact(
-            "record (its RECORD lists the package's files), editable (it is an editable install of the"
-            " directory that the package lies in) or top_level (metadata without a RECORD, beside the"
-            " package, names it)."
-        ),
-    ] = None
 
 
 @frozen
@@ -65,11 +38,6 @@ class Claims:
         return self.providers[0] if self.conflict is False and self.providers else None
 
 
-def normal(name: str) -> str:
-    """Return a distribution's name as package managers compare it: amd-aiter of ``AMD_Aiter``."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def owner_name(ctx: Context, claims: Claims) -> str | None:
     """Return the name of the only distribution that claims a package, or note why there is none."""
     if claims.owner is not None:
@@ -81,25 +49,6 @@ def owner_name(ctx: Context, claims: Claims) -> str | None:
     )
     ctx.note(ReasonKind.ABSENT, "package_dist_name", text)
     return None
-
-
-def installed(ctx: Context, names: Sequence[str]) -> tuple[list[Distribution], Answer[Any] | None]:
-    """Return the installed distributions of some names, every copy on the path; and what hid others."""
-    found: list[Distribution] = []
-    trouble: Answer[Any] | None = None
-    for name in names:
-        answer = ctx.distribution(name)
-        if not answer.ok:
-            trouble = trouble or Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
-        elif answer.value is not None:
-            found += [answer.value, *(_copy(answer.value, path) for path in answer.value.others)]
-    return found, trouble
-
-
-def _copy(first: Distribution, path: str) -> Distribution:
-    """Return a further copy of a distribution, known by the name of its metadata directory."""
-    parts = posixpath.basename(path).removesuffix(".dist-info").removesuffix(".egg-info").split("-")
-    return Distribution(name=first.name, version=parts[1] if len(parts) > 1 else None, path=path)
 
 
 def claims_of(
@@ -127,11 +76,11 @@ def claims_of(
 
 def _without_build_output(providers: Sequence[Provider]) -> tuple[Provider, ...]:
     """Leave out the ``*.egg-info`` that an editable install keeps among its sources: it is the same one."""
-    proved = {normal(each.name or "") for each in providers if each.claim is not Claim.TOP_LEVEL}
+    proved = {normalized(each.name or "") for each in providers if each.claim is not Claim.TOP_LEVEL}
     return tuple(
         each
         for each in providers
-        if each.claim is not Claim.TOP_LEVEL or normal(each.name or "") not in proved
+        if each.claim is not Claim.TOP_LEVEL or normalized(each.name or "") not in proved
     )
 
 

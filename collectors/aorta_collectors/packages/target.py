@@ -1,10 +1,37 @@
-"""The module that an import would take, found without importing it."""
+"""The module that an import would take and the distributions that may hold it, found without importing."""
 
+import posixpath
+import re
 from collections.abc import Sequence
+from typing import Any
 
 from aorta.collect import Answer, Context, Distribution, Module
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.tree.links import absolute
+
+
+def normalized(name: str) -> str:
+    """Return a distribution's name as PEP 503 compares it: amd-aiter of ``AMD_Aiter``."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def installed(ctx: Context, names: Sequence[str]) -> tuple[list[Distribution], Answer[Any] | None]:
+    """Return the installed distributions of some names, every copy on the path; and what hid others."""
+    found: list[Distribution] = []
+    trouble: Answer[Any] | None = None
+    for name in names:
+        answer = ctx.distribution(name)
+        if not answer.ok:
+            trouble = trouble or Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
+        elif answer.value is not None:
+            found += [answer.value, *(_copy(answer.value, path) for path in answer.value.others)]
+    return found, trouble
+
+
+def _copy(first: Distribution, path: str) -> Distribution:
+    """Return a further copy of a distribution, known by the name of its metadata directory."""
+    parts = posixpath.basename(path).removesuffix(".dist-info").removesuffix(".egg-info").split("-")
+    return Distribution(name=first.name, version=parts[1] if len(parts) > 1 else None, path=path)
 
 
 def find(ctx: Context, name: str, distributions: Sequence[Distribution] = ()) -> Answer[Module]:
