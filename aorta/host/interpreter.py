@@ -49,10 +49,21 @@ class NoInterpreterError(OSError):
 
 
 class Interpreters:
-    """Asks one interpreter: ``program``, or this process's own where that is None."""
+    """Asks one interpreter: ``program``, or this process's own where that is None.
 
-    def __init__(self, run: Run, program: str | None = None, *, limit_s: float = FACTS_S) -> None:
+    ``may_search`` tells whether finders of this process may look at the file system.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        program: str | None = None,
+        *,
+        limit_s: float = FACTS_S,
+        may_search: Callable[[], bool] = lambda: True,
+    ) -> None:
         self.program = program
+        self._may_search = may_search
         self._limit_s = limit_s
         self._run = run
         self._lock = threading.Lock()
@@ -105,6 +116,7 @@ class Interpreters:
             "path": [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str)],
             "prefix": sys.prefix,
             "editable": torch_report.editable(),
+            "elsewhere": torch_report.elsewhere(torch_report.TORCH) if self._may_search() else {},
         }
 
     def _asked(self, wish: dict[str, Any], timeout: float) -> Completed:
@@ -134,8 +146,21 @@ def _facts(done: Completed) -> dict[str, Any]:
                 **told,
                 "path": [entry for entry in path if isinstance(entry, str)],
                 "editable": {name: place for name, place in editable.items() if isinstance(place, str)},
+                "elsewhere": _elsewhere(told.get("elsewhere")),
             }
     return {}
+
+
+def _elsewhere(told: Any) -> dict[str, list[Any]]:
+    """Return what an interpreter's other finders know, as ``torch_report.elsewhere`` tells it."""
+    return {
+        name: places
+        for name, places in (told.items() if isinstance(told, dict) else ())
+        if isinstance(places, list)
+        and len(places) > 1
+        and isinstance(places[0], bool)
+        and all(isinstance(place, str) for place in places[1:])
+    }
 
 
 def program_text() -> str | None:

@@ -68,7 +68,12 @@ class LiveHost:
         self._seen: tuple[MountTable, SlowFiles] | None = None
         self._directories: dict[str, str] = {}
         self._runner = Runner(self, self._environ)
-        self.interpreters = Interpreters(self._ask_program, python, limit_s=python_limit_s)
+        self.interpreters = Interpreters(
+            self._ask_program,
+            python,
+            limit_s=python_limit_s,
+            may_search=lambda: not self.slow_points(),
+        )
         self._packages = packages.Packages(self, self.interpreters.facts if python else None)
 
     def read_text(self, path: str, limit: int = READ_LIMIT, *, timeout: float | None = None) -> str:

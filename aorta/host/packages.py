@@ -67,8 +67,14 @@ class Packages:
         if self._foreign is None:
             return find_module(self._files, _search_path(), name)
         facts = self._foreign()
-        found = _from_directories(self._files, facts["path"], name) if name.isidentifier() else None
-        return found or _from_table(self._files, facts["editable"], name)
+        if not name.isidentifier():
+            return None
+        early, *places = facts.get("elsewhere", {}).get(name, [False])
+        known = Module(name=name, origin=places[0], locations=tuple(places[1:])) if places else None
+        if known is not None and early:
+            return known
+        found = _from_directories(self._files, facts["path"], name)
+        return found or _from_table(self._files, facts["editable"], name) or known
 
     def _list(self, entry: str) -> list[tuple[str, str]]:
         if entry not in self._listed:

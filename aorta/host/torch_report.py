@@ -55,6 +55,10 @@ GONE_S = 1
 #: The longest text that is told, in characters: one answer must not take the room of the others.
 TEXT_LIMIT = 1 << 20
 
+#: What other finders are asked for, and what of it torch is made of.
+TORCH = ("torch", "torchgen", "functorch")
+PACKAGES = (*TORCH, "triton", "fbgemm_gpu", "torchrec", "aiter", "aiter_meta")
+
 #: Of prctl(2).
 SET_PDEATHSIG, SET_CHILD_SUBREAPER = 1, 36
 
@@ -166,7 +170,7 @@ def mapped() -> list[str]:
 
 
 def interpreter() -> dict[str, Any]:
-    """Return the running interpreter's version, paths, search path and editable installs."""
+    """Return the running interpreter's version, paths, search path and what else finds modules."""
     return {
         "version": sys.version.split()[0],
         "implementation": sys.implementation.name,
@@ -175,6 +179,7 @@ def interpreter() -> dict[str, Any]:
         "base_prefix": sys.base_prefix,
         "path": [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str) and entry],
         "editable": editable(),
+        "elsewhere": elsewhere(PACKAGES),
     }
 
 
@@ -191,6 +196,50 @@ def editable() -> dict[str, str]:
                 if isinstance(name, str) and isinstance(place, str)
             )
     return found
+
+
+def elsewhere(names: tuple[str, ...]) -> dict[str, list[Any]]:
+    """Return what other finders than Python's own know: ``[EARLY, FILE, *LOCATIONS]`` by name.
+
+    Those of editable installs by scikit-build-core, meson-python and ``editables``, and of link trees. EARLY:
+    the finder stands before the search path. Nothing is imported; setuptools' finders are in ``editable``.
+    """
+    from importlib.machinery import PathFinder
+
+    found: dict[str, list[Any]] = {}
+    early = PathFinder in sys.meta_path
+    for finder in list(sys.meta_path):
+        if finder is PathFinder:
+            early = False
+            continue
+        home = getattr(finder, "__module__", "")
+        if home.startswith("_frozen_importlib") or isinstance(
+            getattr(sys.modules.get(home), "MAPPING", None), dict
+        ):
+            continue
+        for name in names:
+            # A finder is any program.
+            with contextlib.suppress(Exception):
+                spec = finder.find_spec(name, None)
+                if name not in found and spec is not None and spec.has_location and spec.origin:
+                    places = [os.path.abspath(place) for place in spec.submodule_search_locations or ()]
+                    found[name] = [early, os.path.abspath(spec.origin), *places]
+    return found
+
+
+class _Elsewhere:
+    """Finds what ``elsewhere`` told."""
+
+    def __init__(self, found: dict[str, list[Any]], early: bool) -> None:
+        self._found = {name: places for name, (first, *places) in found.items() if first is early}
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
+        if name not in self._found:
+            return None
+        from importlib.util import spec_from_file_location
+
+        file, *places = self._found[name]
+        return spec_from_file_location(name, file, submodule_search_locations=places or None)
 
 
 class _Editable:
@@ -238,6 +287,9 @@ def _place(wish: dict[str, Any]) -> None:
     sys.prefix = sys.exec_prefix = wish["prefix"]
     if wish["editable"]:
         sys.meta_path.append(_Editable(wish["editable"]))
+    if wish.get("elsewhere"):
+        sys.meta_path.insert(0, _Elsewhere(wish["elsewhere"], early=True))
+        sys.meta_path.append(_Elsewhere(wish["elsewhere"], early=False))
 
 
 def _relative_to(folder: str) -> dict[str, str]:
@@ -362,9 +414,9 @@ def main() -> None:
     """Answer one question.
 
     Standard input: ``{"ask": "torch" | "interpreter", "cache": DIRECTORY, "path": [...] | null,
-    "prefix": TEXT, "editable": {...}, "cwd": DIRECTORY}``. Answer, a line each: ``{"interpreter": {...}}``,
-    or for torch ``{"imported": true}`` or ``{"imported": false, "error": TEXT}``; ``{"part": [NAME, VALUE,
-    ERROR]}``; ``{"done": true}``.
+    "prefix": TEXT, "editable": {...}, "elsewhere": {...}, "cwd": DIRECTORY}``. Answer, a line each:
+    ``{"interpreter": {...}}``, or for torch ``{"imported": true}`` or ``{"imported": false, "error": TEXT}``;
+    ``{"part": [NAME, VALUE, ERROR]}``; ``{"done": true}``.
     """
     wish = json.load(sys.stdin)
     if wish["ask"] == "interpreter":

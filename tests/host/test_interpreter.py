@@ -15,7 +15,13 @@ from aorta.host.protocol import OUTPUT_LIMIT, Completed
 from aorta.host.torch_report import VERSIONS
 from aorta.model.vocabulary import Outcome
 
-FACTS = {"version": "3.8.1", "path": ["/sp", 7, None], "editable": {"a": "/a", "b": 3}, "prefix": "/usr"}
+FACTS = {
+    "version": "3.8.1",
+    "path": ["/sp", 7, None],
+    "editable": {"a": "/a", "b": 3},
+    "elsewhere": {"torch": [True, "/t"], "a": [], "b": 7, "c": ["/c", "/c"], "d": [False], "e": [True, 5]},
+    "prefix": "/usr",
+}
 #: What any of an interpreter's words may be in place of an answer.
 GARBAGE = (
     "",
@@ -148,7 +154,12 @@ def test_another_interpreter_is_asked_once():
     )
     asked = Interpreters(run, "/usr/bin/other", limit_s=3)
     assert asked.facts() is asked.facts()
-    assert asked.facts() == {**FACTS, "path": ["/sp"], "editable": {"a": "/a"}}
+    assert asked.facts() == {
+        **FACTS,
+        "path": ["/sp"],
+        "editable": {"a": "/a"},
+        "elsewhere": {"torch": [True, "/t"]},
+    }
     ((argv, wish, timeout),) = run.asked
     assert argv[:3] == ["/usr/bin/other", "-c", FIRST_LINE]
     assert (wish, timeout) == ({"ask": "interpreter", "path": None, "cwd": os.getcwd()}, 3)

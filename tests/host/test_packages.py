@@ -169,6 +169,30 @@ def test_editable_installs_by_a_finder(host, site, monkeypatch):
     assert found.origin == f"{site}/src/edited_one.py"
 
 
+def test_what_finders_of_another_interpreter_know(host, tmp_path):
+    """One that stands before the search path comes before it; another is asked last."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("")
+    facts = {
+        "path": [str(tmp_path)],
+        "editable": {},
+        "elsewhere": {
+            "one": [True, "/early/one/__init__.py", "/early/one", "/built/one"],
+            "two": [False, "/late/two.py"],
+            "three": [False, "/late/three.py"],
+        },
+    }
+    found = packages.Packages(host, lambda: facts)
+    assert found.module("one") == packages.Module(
+        name="one", origin="/early/one/__init__.py", locations=("/early/one", "/built/one")
+    )
+    assert found.module("two").origin == f"{tmp_path}/two/__init__.py"
+    assert found.module("three") == packages.Module(name="three", origin="/late/three.py")
+    assert found.module("four") is None
+    assert found.module("no.name") is None
+
+
 def test_a_dead_search_path_is_passed_over(monkeypatch, tmp_path):
     install(tmp_path, "last-1.dist-info", "Name: last\nVersion: 1\n")
     (tmp_path / "last.py").write_text("")

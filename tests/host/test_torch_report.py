@@ -1,11 +1,13 @@
 """The program that asks torch: its answers, the process that it becomes, and what it runs under."""
 
+import importlib.machinery
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import types
 from types import SimpleNamespace
 
 import pytest
@@ -279,6 +281,7 @@ def wish(folder, **more):
         "path": [str(folder), *sys.path],
         "prefix": "/somewhere",
         "editable": {},
+        "elsewhere": {},
         **more,
     }
 
@@ -338,6 +341,66 @@ def test_an_editable_torch(tmp_path):
     (tmp_path / "source" / "torch" / "__init__.py").write_text("__version__ = '2.9.1+git'")
     told, _, _ = run(wish(tmp_path, editable={"torch": str(tmp_path / "source" / "torch")}))
     assert {"part": ["version", "2.9.1+git", ""]} in told
+
+
+FINDER = """
+import importlib.util, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "aiter":
+            raise KeyError(name)
+        if name in FOUND:
+            file, places = FOUND[name]
+            return importlib.util.spec_from_file_location(name, file, submodule_search_locations=places)
+"""
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_torch_of_another_finder(tmp_path, monkeypatch, early):
+    """As scikit-build-core has it: one package of two directories, sources and what was built of them."""
+    source, built = tmp_path / "source" / "torch", tmp_path / "built" / "torch"
+    source.mkdir(parents=True)
+    built.mkdir(parents=True)
+    (source / "__init__.py").write_text("from torch.built import __version__; import torchgen")
+    (built / "built.py").write_text("__version__ = '2.13.0a0'")
+    (tmp_path / "torchgen.py").write_text("")
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path" / "torch.py").write_text("__version__ = 'of the search path'; import torchgen")
+    scope = {
+        "FOUND": {
+            "torch": (str(source / "__init__.py"), [str(source), str(built)]),
+            "torchgen": (str(tmp_path / "torchgen.py"), None),
+        },
+        "__name__": "finding",
+    }
+    exec(FINDER, scope)
+    monkeypatch.setattr(sys, "meta_path", [importlib.machinery.PathFinder])
+    sys.meta_path.insert(0 if early else 1, scope["Finder"]())
+    found = torch_report.elsewhere(("torch", "torchgen", "aiter", "none"))
+    assert found == {
+        "torch": [early, str(source / "__init__.py"), str(source), str(built)],
+        "torchgen": [early, str(tmp_path / "torchgen.py")],
+    }
+    monkeypatch.undo()
+    told, _, _ = run(wish(tmp_path / "path", elsewhere=found))
+    version = "2.13.0a0" if early else "of the search path"
+    assert {"part": ["version", version, ""]} in told
+    (tmp_path / "path" / "torch.py").unlink()
+    told, _, _ = run(wish(tmp_path / "path", elsewhere=found))
+    assert {"part": ["version", "2.13.0a0", ""]} in told
+
+
+def test_python_s_own_finders_and_setuptools_are_not_asked(monkeypatch):
+    home = types.ModuleType("finder_of_an_editable_install")
+    home.MAPPING = {"torch": "/src/torch"}
+    monkeypatch.setitem(sys.modules, home.__name__, home)
+    finder = type("Finder", (), {"__module__": home.__name__, "find_spec": lambda *_: 1 / 0})
+    monkeypatch.setattr(sys, "meta_path", [*map(_own, sys.meta_path), finder()])
+    assert torch_report.elsewhere(("json",)) == {}
+
+
+def _own(finder):
+    return finder if getattr(finder, "__module__", "").startswith("_frozen") else object()
 
 
 @pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.12", "3.13"])

@@ -74,6 +74,18 @@ def test_ends(end, kind, words, importable):
     assert facts.told("hip").value == "7.2.53150"
 
 
+def test_one_that_a_child_has_no_finder_for_is_not_broken():
+    error = "ModuleNotFoundError: No module named 'torch'"
+    report = {**torch_report(), "parts": {}, "imported": False, "error": error}
+    facts = told(report).typed
+    assert (facts.importable, facts.error, facts.gap.kind) == (None, error, "failed")
+    assert "does not find it where this one does" in facts.gap.detail
+    here = told({**report, "how": "in_process"}).typed
+    assert here.importable is False
+    of_its_own = told({**report, "error": error.replace("torch", "numpy")}).typed
+    assert of_its_own.importable is False
+
+
 def test_an_error_of_one_part_costs_that_part():
     report = {**torch_report(version="2.13.0"), "errors": {"config": "RuntimeError: no"}}
     facts = told(report).typed

@@ -6,8 +6,9 @@ all. Whatever becomes of the import, the text of ``torch/version.py`` and the me
 
 import posixpath
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
+
+import attrs
 
 from aorta.collect import Answer, Context, Distribution, Module
 from aorta.model.frozen import frozen
@@ -26,13 +27,14 @@ WOULD_START = (
     " a capture after the first use of a GPU tells it, and so does the command line"
 )
 
+#: What Python says of a module that no finder knows.
+NOT_FOUND = "ModuleNotFoundError: No module named 'torch'"
+
 #: What the files of a torch tell too.
 STATIC_NAMES = ("version", "git_version", "hip", "cuda", "rocm", "debug")
 
 #: Libraries by which torch's own directory is known where it is not beside the package, best first.
 KNOWN_BY = ("libtorch_hip.so", "libtorch.so", "libtorch_cpu.so", "libc10_hip.so", "libc10.so")
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @frozen
@@ -56,9 +58,9 @@ class TorchFacts:
     lib_dir: str | None = None
     importable: bool | None = None
     error: str | None = None
-    facts: Mapping[str, Any] = NOTHING
-    sources: Mapping[str, str] = NOTHING
-    errors: Mapping[str, str] = NOTHING
+    facts: Mapping[str, Any] = attrs.field(factory=dict)
+    sources: Mapping[str, str] = attrs.field(factory=dict)
+    errors: Mapping[str, str] = attrs.field(factory=dict)
     gap: Gap | None = None
     ended: str = ""
     noise: str = ""
@@ -83,12 +85,6 @@ class TorchFacts:
             return Answer(kind=ReasonKind.UNSUPPORTED, subject="torch", detail=detail)
         return Answer(kind=gap.kind, subject=gap.subject, detail=gap.detail)
 
-    @property
-    def maps(self) -> str | None:
-        """Return what was told of ``/proc/self/maps`` of the process that imported torch."""
-        lines = self.facts.get("mapped")
-        return "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else None
-
     def text(self, name: str) -> str | None:
         """Return a fact that is a text, None for anything else."""
         value = self.facts.get(name)
@@ -112,7 +108,7 @@ def provide(ctx: Context) -> TorchFacts:
     told = {name: value for name, value in facts.items() if name not in STATIC_NAMES or _is_version(value)}
     sources = {**dict.fromkeys(static, "version.py"), **dict.fromkeys(told, "torch")}
     everything = {**static, **told}
-    imported = said.get("imported")
+    imported = None if _was_not_found(said) else said.get("imported")
     return TorchFacts(
         strategy=_word(said.get("how")),
         module=found.module,
@@ -191,6 +187,9 @@ def _untold(answer: Answer[Any], said: Mapping[str, Any]) -> Gap | None:
     if said.get("how") == STATIC:
         text = "torch is not loaded in this process, and was not to be imported"
         return Gap(kind=ReasonKind.NOT_REQUESTED, subject="torch", detail=text)
+    if _was_not_found(said):
+        text = "the process that was to import torch does not find it where this one does"
+        return Gap(kind=ReasonKind.FAILED, subject="torch", detail=text)
     if said.get("imported") is False:
         text = f"torch cannot be imported: {_text(said.get('error')) or 'no error was told'}"
         return Gap(kind=ReasonKind.FAILED, subject="torch", detail=text)
@@ -198,6 +197,11 @@ def _untold(answer: Answer[Any], said: Mapping[str, Any]) -> Gap | None:
     if said.get("hung") is True:
         return Gap(kind=ReasonKind.TIMED_OUT, subject="torch", detail=f"importing torch timed out: {ended}")
     return Gap(kind=ReasonKind.FAILED, subject="torch", detail=f"torch was being asked when {ended}")
+
+
+def _was_not_found(said: Mapping[str, Any]) -> bool:
+    """Tell whether a child had not the means to find the torch that is there: that is no broken torch."""
+    return said.get("how") == CHILD and said.get("error") == NOT_FOUND
 
 
 def _is_version(value: Any) -> bool:
