@@ -6,9 +6,8 @@ all. Whatever becomes of the import, the text of ``torch/version.py`` and the me
 
 import posixpath
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
-
-import attrs
 
 from aorta.collect import Answer, Context, Distribution, Module
 from aorta.model.frozen import frozen
@@ -36,6 +35,8 @@ STATIC_NAMES = ("version", "git_version", "hip", "cuda", "rocm", "debug")
 #: Libraries by which torch's own directory is known where it is not beside the package, best first.
 KNOWN_BY = ("libtorch_hip.so", "libtorch.so", "libtorch_cpu.so", "libc10_hip.so", "libc10.so")
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
 
 @frozen
 class TorchFacts:
@@ -58,9 +59,9 @@ class TorchFacts:
     lib_dir: str | None = None
     importable: bool | None = None
     error: str | None = None
-    facts: Mapping[str, Any] = attrs.field(factory=dict)
-    sources: Mapping[str, str] = attrs.field(factory=dict)
-    errors: Mapping[str, str] = attrs.field(factory=dict)
+    facts: Mapping[str, Any] = NOTHING
+    sources: Mapping[str, str] = NOTHING
+    errors: Mapping[str, str] = NOTHING
     gap: Gap | None = None
     ended: str = ""
     noise: str = ""
@@ -84,6 +85,12 @@ class TorchFacts:
             detail = f"this torch does not tell its {name}"
             return Answer(kind=ReasonKind.UNSUPPORTED, subject="torch", detail=detail)
         return Answer(kind=gap.kind, subject=gap.subject, detail=gap.detail)
+
+    @property
+    def maps(self) -> str | None:
+        """Return what was told of ``/proc/self/maps`` of the process that imported torch."""
+        lines = self.facts.get("mapped")
+        return "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else None
 
     def text(self, name: str) -> str | None:
         """Return a fact that is a text, None for anything else."""
