@@ -8,6 +8,7 @@ the deadline, and what it told until then counts.
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -33,6 +34,12 @@ FIRST_LINE = (
     f'"Python {OLDEST[0]}.{OLDEST[1]} or later is needed, not " + __import__("sys").version.split()[0])\n'
     'exec(__import__("sys").argv.pop())'
 )
+
+#: The part of an import's time after which it is asked where it is.
+LATE = 0.8
+
+_STACK_BEGINS = "(most recent call first):"
+_STACK = re.compile(re.escape(_STACK_BEGINS) + r'\s+File "([^"\n]{1,500})", line (\d{1,9})')
 
 #: The most characters kept of what an interpreter printed to standard error.
 NOISE_LIMIT = 4000
@@ -93,7 +100,8 @@ class Interpreters:
         cache = os.path.join(CACHES_IN, f"aorta-{os.urandom(8).hex()}")
         self._caches.add(cache)
         try:
-            done = self._asked({"ask": "torch", "cache": cache, **self._place()}, timeout)
+            wish = {"ask": "torch", "cache": cache, "late_s": LATE * timeout, **self._place()}
+            done = self._asked(wish, timeout)
         finally:
             self.clean()
             self._caches.discard(cache)
@@ -192,6 +200,8 @@ def report(done: Completed) -> dict[str, Any]:
                 parts[str(name)] = value
     hung = done.outcome in (Outcome.TIMED_OUT, Outcome.ABANDONED) or _ended_late(done, told)
     ended = "" if done.outcome is Outcome.OK and told["done"] else _why(done)
+    if hung and not told["done"]:
+        ended += place_in(done.stderr)
     return {
         **told,
         "parts": parts,
@@ -200,6 +210,12 @@ def report(done: Completed) -> dict[str, Any]:
         "hung": hung,
         "noise": noise(done.stderr),
     }
+
+
+def place_in(stacks: str) -> str:
+    """Return where the main thread was, by the last of the stacks that ``faulthandler`` wrote."""
+    found = _STACK.match(stacks, max(0, stacks.rfind(_STACK_BEGINS)))
+    return f", it was at {found[1]}:{found[2]}" if found is not None else ""
 
 
 def _ended_late(done: Completed, told: dict[str, Any]) -> bool:
@@ -239,7 +255,8 @@ def _why(done: Completed) -> str:
 
 def _telling(stderr: str) -> str:
     """Return the line that says most: the first, but the last of a traceback."""
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    # A program that is no Python may quote the line that it was given.
+    lines = [line.strip() for line in stderr.splitlines() if line.strip() and "__import__" not in line]
     traced = any(line.startswith("Traceback (most recent call last)") for line in lines)
     return (lines[-1] if traced else lines[0]) if lines else ""
 

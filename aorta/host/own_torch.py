@@ -183,6 +183,7 @@ def _imported(timeout: float) -> dict[str, Any]:
         last.thread.join(min(timeout, AGAIN_S) if known else timeout)
     if last.thread.is_alive():
         ended = "it hangs since an earlier capture" if known else "it did not end in time"
+        ended += _place_of(last.thread)
         hung = {"how": "in_process", "hung": True, "ended": ended, "noise": noise("".join(said))}
         return {**UNASKED, **hung}
     _EARLIER.running = None
@@ -190,6 +191,12 @@ def _imported(timeout: float) -> dict[str, Any]:
     if last.error is not None:
         return {**UNASKED, "how": "in_process", "imported": False, **told}
     return _read(last.module, {"imported": True, **told})
+
+
+def _place_of(thread: threading.Thread) -> str:
+    """Return where a thread is now."""
+    frame = sys._current_frames().get(thread.ident or 0)  # noqa: SLF001 - there is no public way
+    return f", it was at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
 
 
 def _has_other_threads() -> bool:

@@ -11,6 +11,7 @@ standard output: whatever dies later, what was told stays told. See ``main`` for
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import functools
 import json
 import os
@@ -414,7 +415,8 @@ def main() -> None:
     """Answer one question.
 
     Standard input: ``{"ask": "torch" | "interpreter", "cache": DIRECTORY, "path": [...] | null,
-    "prefix": TEXT, "editable": {...}, "elsewhere": {...}, "cwd": DIRECTORY}``. Answer, a line each:
+    "prefix": TEXT, "editable": {...}, "elsewhere": {...}, "cwd": DIRECTORY, "late_s": SECONDS}``;
+    after ``late_s`` all stacks go to standard error. Answer, a line each:
     ``{"interpreter": {...}}``, or for torch ``{"imported": true}`` or ``{"imported": false, "error": TEXT}``;
     ``{"part": [NAME, VALUE, ERROR]}``; ``{"done": true}``.
     """
@@ -428,6 +430,9 @@ def main() -> None:
     _stand_guard()
     answers = _Answers()
     _place(wish)
+    if wish.get("late_s"):
+        # An import that hangs tells where: the watchdog needs no lock that it could hold.
+        faulthandler.dump_traceback_later(wish["late_s"], file=2)
     try:
         torch = __import__("torch")
     except BaseException as error:
@@ -437,6 +442,7 @@ def main() -> None:
         for part in parts(torch):
             answers.tell({"part": part})
     answers.tell({"done": True})
+    faulthandler.cancel_dump_traceback_later()
     _be_over()
 
 

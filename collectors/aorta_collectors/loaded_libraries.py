@@ -10,6 +10,7 @@ from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
+from aorta_collectors.loaded.found import find
 from aorta_collectors.loaded.model import LoadedLibrary
 from aorta_collectors.providers.mapped_libraries import MappedLibraries
 from aorta_collectors.providers.python_facts import PythonFacts
@@ -34,14 +35,13 @@ from aorta_collectors.providers.torch_facts import TorchFacts
 def collect(ctx: Context) -> tuple[LoadedLibrary, ...] | None:
     """ROCm, torch and collective libraries that the process has mapped, and where they come from."""
     torch, mapped = ctx.need(TorchFacts), ctx.need(MappedLibraries)
-    found = None
-    if mapped.files is not None or torch.installed:
-        # Most machines have no torch, and need none of this.
-        from aorta_collectors.loaded.description import described
-
-        found = described(ctx, torch, mapped)
+    found = find(ctx, torch, mapped)
     if mapped.gap is not None:
         # What is predicted stands for what could not be seen; why it was not is told all the same.
         mapped.gap.note(ctx, "process" if found else "")
-        return found or None
-    return found
+    if not found:
+        return None if mapped.gap is not None else ()
+    # Most machines have none of these libraries, and need none of this.
+    from aorta_collectors.loaded.description import described
+
+    return tuple(described(ctx, found))

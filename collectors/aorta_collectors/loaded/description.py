@@ -1,29 +1,21 @@
 """All that is known of files which a process has mapped, or would map."""
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from aorta.collect import Answer, Context, Elf
-from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.loaded.content import digests_of
 from aorta_collectors.loaded.copies import copies_of, find_places
 from aorta_collectors.loaded.difference import Compared, Mapped
-from aorta_collectors.loaded.families import family_of
+from aorta_collectors.loaded.found import Found
 from aorta_collectors.loaded.log import banners_of
 from aorta_collectors.loaded.model import Basis, LoadedLibrary, Origin, VersionSource
 from aorta_collectors.loaded.origin import SITES, find_homes, origin_of
-from aorta_collectors.loaded.prediction import predict
 from aorta_collectors.loaded.versions import parse_library_versions, parse_suffix
 from aorta_collectors.loaded.wheels import library_dirs
-from aorta_collectors.providers.mapped_libraries import (
-    SELF,
-    TORCH_CHILD,
-    MappedFile,
-    MappedLibraries,
-    parse_maps,
-)
+from aorta_collectors.providers.mapped_libraries import SELF, TORCH_CHILD
 from aorta_collectors.providers.python_facts import PythonFacts
 from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.providers.torch_facts import CHILD, IN_PROCESS, TorchFacts
@@ -36,51 +28,15 @@ DEEDS = {
 }
 
 
-@frozen
-class Found:
-    """A file before anything else is known of it."""
-
-    path: str
-    family: str
-    deleted: bool = False
-    process: str | None = None
-
-
-def described(ctx: Context, torch: TorchFacts, mapped: MappedLibraries) -> tuple[LoadedLibrary, ...]:
-    """Return the libraries of interest by name and path: what is mapped, and what an import would map."""
-    found = list(_observed(mapped.files or (), mapped.process))
-    rehearsed = torch.maps if torch.strategy == CHILD and mapped.process == SELF else None
-    if rehearsed is not None:
-        # The import was not done in this process: it would have harmed it, or taken too long.
-        found += _observed(parse_maps(rehearsed), TORCH_CHILD)
-    elif torch.package is not None and (mapped.files is None or torch.importable is not True):
-        found += _predicted(ctx, torch.package, {file.path for file in found})
-    return tuple(_described(ctx, sorted(found, key=lambda each: (each.family, each.path))))
-
-
-def _observed(files: Iterable[MappedFile], process: str | None) -> Iterator[Found]:
-    for file in files:
-        family = family_of(file.name)
-        if family is not None:
-            yield Found(path=file.path, family=family, deleted=file.deleted, process=process)
-
-
-def _predicted(ctx: Context, package: str, known: set[str]) -> list[Found]:
-    prediction = predict(ctx, package)
-    for trouble in prediction.troubles:
-        ctx.take(trouble, "")
-    named = ((path, family_of(posixpath.basename(path))) for path in prediction.paths)
-    return [Found(path=path, family=family) for path, family in named if family and path not in known]
-
-
-def _described(ctx: Context, found: Sequence[Found]) -> Iterator[LoadedLibrary]:
+def described(ctx: Context, found: Sequence[Found]) -> Iterator[LoadedLibrary]:
+    """Yield what is known of each file."""
     torch, roots = ctx.need(TorchFacts), ctx.need(RocmRoots)
     here = [file.path for file in found if not file.deleted]
     elves: dict[str, Answer[Elf]] = {path: ctx.elf(path) for path in here}
     digests = digests_of(ctx, here)
     homes = find_homes(ctx, roots, _torch_dirs(torch))
     places = find_places(ctx, homes, roots.lib_dirs, torch.lib_dir, library_dirs(ctx, _sites(ctx, torch)))
-    compared = Compared(ctx, roots)
+    compared = Compared(ctx, roots, torch.lib_dir)
     versions = _Versions(torch, found, elves)
     for file in found:
         gone = _gone(ctx, file)

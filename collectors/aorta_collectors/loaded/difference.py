@@ -1,6 +1,7 @@
 """Whether the copy that is mapped is the one that a section about the installed library describes."""
 
 import functools
+import posixpath
 from typing import Any
 
 from aorta.collect import Answer, Context
@@ -19,6 +20,11 @@ SECTIONS = {
     "miopen": "libMIOpen.so",
 }
 
+TORCH = "torch"
+
+#: What is said of the other file, by whether its content is the same.
+CONTENT = {None: "", True: ", a copy with equal content", False: ", which has another content"}
+
 
 @frozen
 class Mapped:
@@ -33,9 +39,10 @@ class Mapped:
 class Compared:
     """Compares mapped files with what the ROCm root holds."""
 
-    def __init__(self, ctx: Context, roots: RocmRoots) -> None:
+    def __init__(self, ctx: Context, roots: RocmRoots, torch_dir: str | None) -> None:
         self._ctx = ctx
         self._roots = roots
+        self._torch_dir = torch_dir
         self._picked = functools.cache(self._pick)
 
     def _pick(self, name: str) -> Answer[str]:
@@ -46,6 +53,8 @@ class Compared:
 
         Fails with the reason for which it is not known what the section describes.
         """
+        if mapped.family == TORCH:
+            return self._of_torch(mapped)
         name = SECTIONS.get(mapped.family)
         picked: Answer[Any] = self._picked(name) if name is not None else Answer()
         if picked.value is None:
@@ -53,6 +62,24 @@ class Compared:
         if not mapped.deleted and self._is_one_file(mapped.path, picked.value):
             return Answer()
         return Answer(value=self._described(mapped, picked.value))
+
+    def _of_torch(self, mapped: Mapped) -> Answer[Difference | None]:
+        """Compare a library of torch with the one of that name beside torch."""
+        name = posixpath.basename(mapped.path)
+        own = posixpath.join(self._torch_dir or "/", name)
+        if self._torch_dir is None or own == mapped.path or not self._ctx.stat(own).ok:
+            return Answer()
+        if not mapped.deleted and self._is_one_file(mapped.path, own):
+            return Answer()
+        same = None if mapped.deleted else self._same_content(mapped.path, own)
+        return Answer(
+            value=Difference(
+                section="pytorch_build",
+                path=own,
+                same_content=same,
+                statement=f"{mapped.deed} {mapped.path}, not torch's own {own}{CONTENT[same]}",
+            )
+        )
 
     def _is_one_file(self, path: str, other: str) -> bool:
         if path == other or resolve(self._ctx, path).value == other:
@@ -62,8 +89,7 @@ class Compared:
 
     def _described(self, mapped: Mapped, picked: str) -> Difference:
         same = None if mapped.deleted else self._same_content(mapped.path, picked)
-        more = {None: "", True: ", a copy with equal content", False: ", which has another content"}[same]
-        what = f"the {mapped.family} of the ROCm root is {picked}{more}"
+        what = f"the {mapped.family} of the ROCm root is {picked}{CONTENT[same]}"
         if mapped.path == picked:
             what = f"{mapped.family} describes the file that is there now"
         gone = ", which was removed or replaced since" if mapped.deleted else ""

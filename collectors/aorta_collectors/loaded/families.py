@@ -55,6 +55,7 @@ FAMILIES = {
     "libfabric": "fabric",
     "ibverbs": "ibverbs rdmacm efa mlx4 mlx5 bnxt_re ionic *-rdmav*",
     "gloo": "gloo gloo_*",
+    "openmp": "gomp iomp5 omp",
     "cuda": "cuda cudart cublas cublasLt cudnn cudnn_* cufft cufftw curand cusolver cusolverMg cusparse"
     " cusparseLt cupti nvrtc nvrtc-builtins nvJitLink nvToolsExt cufile cufile_rdma nvidia-ml",
 }

@@ -192,7 +192,7 @@ def _untold(answer: Answer[Any], said: Mapping[str, Any]) -> Gap | None:
     if said.get("imported") is True and said.get("done") is True:
         return None
     if said.get("how") == STATIC:
-        text = "torch is not loaded in this process, and was not to be imported"
+        text = "torch was not to be imported, and it is not loaded"
         return Gap(kind=ReasonKind.NOT_REQUESTED, subject="torch", detail=text)
     if _was_not_found(said):
         text = "the process that was to import torch does not find it where this one does"
@@ -202,7 +202,8 @@ def _untold(answer: Answer[Any], said: Mapping[str, Any]) -> Gap | None:
         return Gap(kind=ReasonKind.FAILED, subject="torch", detail=text)
     ended = _text(said.get("ended")) or "it told nothing more"
     if said.get("hung") is True:
-        return Gap(kind=ReasonKind.TIMED_OUT, subject="torch", detail=f"importing torch timed out: {ended}")
+        text = f"importing torch timed out: {ended} (more time: --timeout TorchFacts=SECONDS)"
+        return Gap(kind=ReasonKind.TIMED_OUT, subject="torch", detail=text)
     return Gap(kind=ReasonKind.FAILED, subject="torch", detail=f"torch was being asked when {ended}")
 
 
