@@ -15,8 +15,9 @@ from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
 from aorta.plugin import collector
 from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.rocm import Rocm
+from aorta_collectors.tree.copies import other_copies
 from aorta_collectors.tree.headers import dotted, first_header, number
-from aorta_collectors.tree.libraries import other_copies, pick
+from aorta_collectors.tree.libraries import pick
 from aorta_collectors.tree.net_plugin import NetPlugin, find_plugin
 from aorta_collectors.tree.versions import release_numbers
 

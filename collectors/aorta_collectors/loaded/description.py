@@ -11,14 +11,14 @@ from aorta_collectors.loaded.copies import copies_of, find_places
 from aorta_collectors.loaded.difference import Compared, Mapped
 from aorta_collectors.loaded.found import Found
 from aorta_collectors.loaded.log import banners_of
-from aorta_collectors.loaded.model import Basis, LoadedLibrary, Origin, VersionSource
+from aorta_collectors.loaded.model import Basis, LoadedLibrary
 from aorta_collectors.loaded.origin import SITES, find_homes, origin_of
-from aorta_collectors.loaded.versions import parse_library_versions, parse_suffix
+from aorta_collectors.loaded.versions import Versions
 from aorta_collectors.loaded.wheels import library_dirs
 from aorta_collectors.providers.mapped_libraries import SELF, TORCH_CHILD
 from aorta_collectors.providers.python_facts import PythonFacts
 from aorta_collectors.providers.rocm_roots import RocmRoots
-from aorta_collectors.providers.torch_facts import CHILD, IN_PROCESS, TorchFacts
+from aorta_collectors.providers.torch_facts import TorchFacts
 
 #: What a process does with a file, by the process: null is one that nobody has started.
 DEEDS = {
@@ -35,9 +35,9 @@ def described(ctx: Context, found: Sequence[Found]) -> Iterator[LoadedLibrary]:
     elves: dict[str, Answer[Elf]] = {path: ctx.elf(path) for path in here}
     digests = digests_of(ctx, here)
     homes = find_homes(ctx, roots, _torch_dirs(torch))
-    places = find_places(ctx, homes, roots.lib_dirs, torch.lib_dir, library_dirs(ctx, _sites(ctx, torch)))
+    places = find_places(ctx, roots.lib_dirs, torch.lib_dir, library_dirs(ctx, _sites(ctx, torch)))
     compared = Compared(ctx, roots, torch.lib_dir)
-    versions = _Versions(torch, found, elves)
+    versions = Versions(torch, found, elves)
     for file in found:
         gone = _gone(ctx, file)
         elf = _taken(ctx, gone or elves[file.path], ("soname", "build_id"))
@@ -59,7 +59,7 @@ def described(ctx: Context, found: Sequence[Found]) -> Iterator[LoadedLibrary]:
             replaced=_replaced(ctx, file) if file.deleted else None,
             basis=Basis.OBSERVED if file.process else Basis.PREDICTED,
             process=file.process,
-            other_copies=copies_of(ctx, places, file.path),
+            other_copies=copies_of(ctx, places, homes, file.path),
             differs_from=ctx.take(compared.difference(mapped), "differs_from"),
             banners=banners_of(ctx, file.path) if file.family == "rccl" and file.process else None,
         )
@@ -102,31 +102,3 @@ def _gone(ctx: Context, file: Found) -> Answer[Any] | None:
     now = "another file is" if seen.ok else "no file is" if seen.absent else "it cannot be seen what is"
     detail = f"{file.path}: mapped, and removed or replaced since; {now} there now"
     return Answer(kind=ReasonKind.ABSENT, subject=file.path, detail=detail)
-
-
-class _Versions:
-    """Who tells which version of what."""
-
-    def __init__(self, torch: TorchFacts, found: Sequence[Found], elves: dict[str, Answer[Elf]]) -> None:
-        self._asked = {IN_PROCESS: SELF, CHILD: TORCH_CHILD}.get(torch.strategy)
-        near = [file for file in found if file.process == self._asked]
-        families = [file.family for file in near]
-        self._alone = {family for family in families if families.count(family) == 1}
-        linked = (elves[file.path].value for file in near if file.family == "torch" and file.path in elves)
-        self._needed = {name for elf in linked if elf is not None for name in elf.needed}
-        self._sonames = {path: elf.value.soname for path, elf in elves.items() if elf.value is not None}
-        self._nccl = torch.text("nccl")
-        self._config = parse_library_versions(torch.text("config") or "")
-
-    def of(self, file: Found, origin: Origin) -> tuple[str | None, VersionSource | None]:
-        """Return a version and who told it. Torch speaks of what it is linked with, if there is one such."""
-        used = {posixpath.basename(file.path), self._sonames.get(file.path)}
-        told_here = file.process is not None and file.process == self._asked
-        if told_here and file.family in self._alone and not self._needed.isdisjoint(used):
-            if file.family in ("rccl", "nccl") and self._nccl:
-                return self._nccl, VersionSource.TORCH
-            told = self._config.get(file.family)
-            if told and (file.family != "miopen" or origin is Origin.TORCH_BUNDLED):
-                return told, VersionSource.TORCH_CONFIG
-        named = parse_suffix(file.path)
-        return named, VersionSource.FILE_NAME if named else None

@@ -12,9 +12,10 @@ from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.providers.python_facts import PythonFacts
 from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.tree.catalog import DEFAULT, Family, Place, coverage, names, revision
+from aorta_collectors.tree.copies import Copy, other_copies
 from aorta_collectors.tree.headers import first_header, version, word
 from aorta_collectors.tree.layout import WHEEL_PREFIX
-from aorta_collectors.tree.libraries import Copy, other_copies, pick
+from aorta_collectors.tree.libraries import pick
 from aorta_collectors.tree.links import absolute
 
 LIBRARIES = f"{WHEEL_PREFIX}libraries"

@@ -118,46 +118,6 @@ def configured_dirs(ctx: Context) -> LoaderDirs:
     return LoaderDirs(places=tuple(places), trouble=failed[0] if failed else None)
 
 
-@frozen
-class Copy:
-    """Another file of a library: its real path, the directory that leads there, and what leads to that."""
-
-    path: str
-    origin: str
-    place: str
-
-
-def other_copies(
-    ctx: Context, name: str, own: str | None, wheels: Iterable[str] = ()
-) -> tuple[Copy, ...] | None:
-    """Return the other files of a library that this process's loader could take, each real path once.
-
-    Looked at are LD_LIBRARY_PATH, torch's own, ``wheels`` (directories of further Python packages) and
-    ld.so.conf. What can not be looked at is noted against ``other_libraries``, None where that was all.
-    """
-    copies, known = [], {own}
-    torch, configured = ctx.module("torch"), configured_dirs(ctx)
-    troubles: list[Answer[Any]] = [
-        each for each in (torch, configured.trouble) if each is not None and not each.ok
-    ]
-    packages = torch.value.locations[:1] if torch.value else ()
-    inside = [posixpath.join(package, "lib") for package in packages]
-    origins = {"LD_LIBRARY_PATH": search_path(ctx), "torch": inside, "wheel": wheels}
-    origins["ld.so.conf"] = configured.places
-    for origin, place in ((origin, place) for origin, places in origins.items() for place in places):
-        found = pick(ctx, (place,), name)
-        if found.kind is ReasonKind.DENIED and origin == "ld.so.conf":
-            continue  # the loader of this user may not look there either
-        if found.value is not None and found.value not in known:
-            known.add(found.value)
-            copies.append(Copy(path=found.value, origin=origin, place=place))
-        elif not (found.ok or found.absent):
-            troubles.append(found)
-    for trouble in troubles:
-        ctx.take(trouble, "other_libraries")
-    return tuple(copies) if copies or not troubles else None
-
-
 def _directories(text: str) -> list[str]:
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     return [line for line in lines if line.startswith("/")]
