@@ -18,6 +18,7 @@ from typing import Any
 from aorta.host import torch_report
 from aorta.host.protocol import Completed
 from aorta.host.slow import interpreter
+from aorta.model.redact import redact
 from aorta.model.vocabulary import Outcome
 
 #: Runs a command line with a standard input under a limit in seconds.
@@ -41,8 +42,11 @@ LATE = 0.8
 _STACK_BEGINS = "(most recent call first):"
 _STACK = re.compile(re.escape(_STACK_BEGINS) + r'\s+File "([^"\n]{1,500})", line (\d{1,9})')
 
-#: The most characters kept of what an interpreter printed to standard error.
-NOISE_LIMIT = 4000
+#: The most characters kept of what an interpreter printed to standard error, and of an error.
+NOISE_LIMIT, ERROR_LIMIT = 4000, 600
+
+#: What is looked at beyond a cut: a part of a secret would not look like one.
+MARGIN = 8192
 
 CACHES_IN = "/tmp"  # noqa: S108 - a name nobody can guess, and nothing is made unless a library writes there
 
@@ -87,6 +91,8 @@ class Interpreters:
             if not self._facts and not self._failure:
                 done = self._asked({"ask": "interpreter", **self._place()}, self._limit_s)
                 self._facts = _facts(done)
+                if self._facts:
+                    self._facts["asked"] = self.program
                 self._failure = "" if self._facts else f"no usable Python interpreter: {_why(done)}"
         if self._failure:
             raise NoInterpreterError(self._failure)
@@ -208,7 +214,18 @@ def report(done: Completed) -> dict[str, Any]:
         "errors": errors,
         "ended": ended,
         "hung": hung,
-        "noise": noise(done.stderr),
+        "noise": done.stderr,
+    }
+
+
+def shown(report: dict[str, Any], hide: Callable[[str], str]) -> dict[str, Any]:
+    """Return a report as it is told: secrets taken out by ``hide``, and long texts cut after that."""
+    return {
+        **report,
+        "error": hide(str(report["error"]))[:ERROR_LIMIT] if report["error"] else None,
+        "ended": hide(report["ended"]),
+        "errors": {name: hide(text)[:ERROR_LIMIT] for name, text in report["errors"].items()},
+        "noise": noise(report["noise"], hide),
     }
 
 
@@ -239,8 +256,8 @@ def _why(done: Completed) -> str:
         known = {each.value: each.name for each in signal.Signals}
         return f"it was ended by {known.get(number, f'signal {number}')}"
     if done.outcome is Outcome.EXIT and done.exit_code is not None:
-        said = _telling(done.stderr)
-        return f"it ended with exit status {done.exit_code}" + (f" ({said[:200]})" if said else "")
+        said = redact(_telling(done.stderr)[:MARGIN])[:200]
+        return f"it ended with exit status {done.exit_code}" + (f" ({said})" if said else "")
     if done.outcome in (Outcome.NOT_FOUND, Outcome.DENIED):
         missing = done.outcome is Outcome.NOT_FOUND
         text = "it is not there" if missing else "it cannot be executed"
@@ -261,9 +278,10 @@ def _telling(stderr: str) -> str:
     return (lines[-1] if traced else lines[0]) if lines else ""
 
 
-def noise(text: str) -> str:
-    """Return the start and the end of a long text."""
+def noise(text: str, hide: Callable[[str], str]) -> str:
+    """Return the start and the end of a long text, without secrets."""
     if len(text) <= NOISE_LIMIT:
-        return text
+        return hide(text)
     half = NOISE_LIMIT // 2
-    return f"{text[:half]}\n… {len(text) - 2 * half} characters …\n{text[-half:]}"
+    head, tail = hide(text[: half + MARGIN])[:half], hide(text[-half - MARGIN :])[-half:]
+    return f"{head}\n… {len(text) - 2 * half} characters …\n{tail}"

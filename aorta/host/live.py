@@ -13,7 +13,7 @@ from typing import Any
 
 from aorta.host import packages, slow_helper
 from aorta.host.elf import Elf, parse_elf
-from aorta.host.interpreter import FACTS_S, Interpreters
+from aorta.host.interpreter import FACTS_S, Interpreters, shown
 from aorta.host.local_types import MOUNTINFO_LIMIT
 from aorta.host.mountinfo import MountTable, parse_mountinfo
 from aorta.host.protocol import (
@@ -29,6 +29,7 @@ from aorta.host.protocol import (
     Module,
     Stat,
 )
+from aorta.host.redaction import Redaction, secrets_of
 from aorta.host.runner import Runner
 from aorta.host.slow import SlowFiles, timed_out
 
@@ -160,6 +161,10 @@ class LiveHost:
 
     def torch(self, how: str, *, timeout: float) -> dict[str, Any]:
         """Return what torch says of itself; another interpreter's is asked in a process, or not at all."""
+        # What a program prints and raises may be any text, and the values of its own environment.
+        return shown(self._torch(how, timeout), Redaction(secrets_of(self._environ)).text)
+
+    def _torch(self, how: str, timeout: float) -> dict[str, Any]:
         foreign = self.interpreters.program is not None
         if how == CHILD or (foreign and how == IMPORT):
             return self.interpreters.torch(timeout)

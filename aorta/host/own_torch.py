@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from aorta.host import torch_report
-from aorta.host.interpreter import NoInterpreterError, noise
+from aorta.host.interpreter import NoInterpreterError
 
 NAME = "torch"
 
@@ -151,14 +151,14 @@ def _rehearsed(rehearse: Rehearse, timeout: float) -> dict[str, Any] | None:
         return None
     known = _EARLIER.harm
     if known is not None and not _was_impatient(known, timeout):
-        return {**known, "noise": ""}
+        return known
     begun = time.monotonic()
     try:
         report = rehearse(timeout)
     except NoInterpreterError:
         return None
     if report["ended"]:
-        _EARLIER.harm, _EARLIER.waited_s = report, time.monotonic() - begun
+        _EARLIER.harm, _EARLIER.waited_s = {**report, "noise": ""}, time.monotonic() - begun
     return report
 
 
@@ -184,10 +184,10 @@ def _imported(timeout: float) -> dict[str, Any]:
     if last.thread.is_alive():
         ended = "it hangs since an earlier capture" if known else "it did not end in time"
         ended += _place_of(last.thread)
-        hung = {"how": "in_process", "hung": True, "ended": ended, "noise": noise("".join(said))}
+        hung = {"how": "in_process", "hung": True, "ended": ended, "noise": "".join(said)}
         return {**UNASKED, **hung}
     _EARLIER.running = None
-    told = {"error": last.error, "done": True, "noise": noise("".join(said))}
+    told = {"error": last.error, "done": True, "noise": "".join(said)}
     if last.error is not None:
         return {**UNASKED, "how": "in_process", "imported": False, **told}
     return _read(last.module, {"imported": True, **told})

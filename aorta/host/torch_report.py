@@ -32,8 +32,8 @@ SWITCHES = ("flash_sdp_enabled", "mem_efficient_sdp_enabled", "math_sdp_enabled"
 
 MAPS = "/proc/self/maps"
 
-#: What an error may say of itself, in characters.
-ERROR_LIMIT = 600
+#: What an error may say of itself, in characters. The asking process takes secrets out before it cuts.
+ERROR_LIMIT = 8192
 
 #: Caches that programs make when they are imported: they get a place that is removed afterwards.
 CACHES = (
@@ -71,7 +71,9 @@ def error_text(error: BaseException) -> str:
     except BaseException:
         said = ""
     name = type(error).__name__
-    return (name + ": " + said if said else name)[:ERROR_LIMIT]
+    text = name + ": " + said if said else name
+    # A part of a secret does not look like one: whole words.
+    return text if len(text) <= ERROR_LIMIT else text[: ERROR_LIMIT + 1].rpartition(" ")[0]
 
 
 def parts(torch: Any, bystander: bool = False) -> Iterator[tuple[str, Any, str]]:

@@ -12,7 +12,9 @@ from aorta.host import interpreter
 from aorta.host.interpreter import FIRST_LINE, Interpreters, NoInterpreterError, noise, report
 from aorta.host.live import LiveHost
 from aorta.host.protocol import OUTPUT_LIMIT, Completed
+from aorta.host.redaction import Redaction
 from aorta.host.torch_report import VERSIONS
+from aorta.model.redact import redact
 from aorta.model.vocabulary import Outcome
 
 FACTS = {
@@ -130,11 +132,35 @@ def test_how_it_ended(end, words, hung):
 
 
 def test_noise_keeps_both_ends():
-    assert noise("x" * interpreter.NOISE_LIMIT) == "x" * interpreter.NOISE_LIMIT
-    kept = noise("start" + "x" * 1_000_000 + "end")
+    assert noise("x" * interpreter.NOISE_LIMIT, redact) == "x" * interpreter.NOISE_LIMIT
+    kept = noise("start" + "x" * 1_000_000 + "end", redact)
     assert kept.startswith("start") and kept.endswith("end")
     assert "… 996008 characters …" in kept
     assert len(kept) < interpreter.NOISE_LIMIT + 50
+
+
+TOKEN = "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ"
+
+
+@pytest.mark.parametrize("back", range(0, len(TOKEN) + 12, 3))
+def test_no_cut_leaves_a_part_of_a_secret(back):
+    """Wherever it stands in what torch prints and raises, and at the cuts above all."""
+    half = interpreter.NOISE_LIMIT // 2
+    secret, known = f" HF_TOKEN={TOKEN} ", "the-value-of-DB_PASSWORD"
+    hide = Redaction([known]).text
+    for text in (secret, f" {TOKEN} ", f" https://user:{TOKEN}@host ", f" {known} "):
+        flood = "x" * (half - back) + text + "y" * 50_000 + text + "z" * (half - back)
+        error = "x" * (interpreter.ERROR_LIMIT - back) + text
+        told = interpreter.shown(
+            {**report(done(ALL)), "noise": flood, "error": error, "errors": {"hip": error}, "ended": error},
+            hide,
+        )
+        for part in (TOKEN[3:9], TOKEN[-6:], known[:8], known[-8:]):
+            assert part not in json.dumps(told), part
+        assert len(told["error"]) <= interpreter.ERROR_LIMIT
+        assert len(told["noise"]) < interpreter.NOISE_LIMIT + 50
+    failed = report(done("", Outcome.EXIT, exit_code=1, stderr="x" * (200 - back) + secret))
+    assert TOKEN[3:9] not in failed["ended"]
 
 
 class Run:

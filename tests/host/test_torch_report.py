@@ -215,7 +215,13 @@ def test_an_error_is_one_line(error, text):
 
 
 def test_a_long_error_is_cut():
-    assert len(error_text(ValueError("x" * 10_000_000))) == torch_report.ERROR_LIMIT
+    limit = torch_report.ERROR_LIMIT
+    text = error_text(ValueError("word " * 10_000))
+    assert text == ("ValueError: " + "word " * limit)[:limit].rpartition(" ")[0]
+    assert error_text(ValueError("x" * 10_000_000)) == "ValueError:"
+    whole = "ValueError: " + "x" * (limit - 12)
+    assert error_text(ValueError("x" * (limit - 12))) == whole
+    assert error_text(ValueError("x" * (limit - 12) + " yz")) == whole
 
 
 def test_each_mapped_file_once(tmp_path, monkeypatch):
