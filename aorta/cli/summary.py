@@ -11,7 +11,7 @@ from aorta.cli.library_notes import library_notes
 from aorta.cli.nic_notes import nic_notes
 from aorta.cli.overview import overview
 from aorta.cli.plain import Document, clean, count_of, listed
-from aorta.cli.torch_notes import torch_notes
+from aorta.cli.torch_notes import no_import, torch_notes
 from aorta.model.sections import ORDER
 
 #: The most lines about reasons of one kind.
@@ -86,13 +86,23 @@ def _software(known: Document) -> Iterator[str]:
         yield f"HIP's platform is nvidia, and there is an AMD ROCm{f' at {root}' if root else ''}"
 
 
+def _told_already(known: Document) -> str:
+    """Return what all fields that torch would have told say, once its import has a line of its own."""
+    if known.get("pytorch_build.importable") is False:
+        return known.text("pytorch_build.import_error")
+    return no_import(known)
+
+
 def _reasons(known: Document) -> Iterator[str]:
     """Yield what makes the document partial: contradictions in full, the others by their kind.
 
     What has the same cause stands together, with all its places.
     """
     groups: dict[str, dict[str, list[str]]] = {}
+    told = _told_already(known)
     for kind, where, text in known.partial_reasons():
+        if told and told in text:
+            continue
         groups.setdefault(kind, {}).setdefault(text, []).append(where)
     for text, places in groups.pop("expected", {}).items():
         yield f"{listed(places, SHOWN)}: {text}"

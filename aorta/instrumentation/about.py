@@ -24,7 +24,7 @@ def envelope(run: Orchestrator) -> Collection:
         host_kind=run.host.kind,
         user=_user(run),
         executable=sys.executable or None if live else None,
-        python=run.request.python,
+        python=run.request.python or (None if live else _recorded_python(run)),
         argv=redact_argv(sys.argv) if live else None,
     )
 
@@ -34,6 +34,16 @@ def _strategy(run: Orchestrator) -> str:
     asked = run.results.get("TorchFacts")
     word = getattr(asked.value, "strategy", None) if asked is not None else None
     return word if isinstance(word, str) else "static"
+
+
+def _recorded_python(run: Orchestrator) -> str | None:
+    """Return the interpreter that a recording was made of, where that was another than aorta's own."""
+    try:
+        seen = run.host.observe("interpreter", OBSERVATIONS["interpreter"])
+    except Exception:
+        return None
+    asked = seen.get("asked") if isinstance(seen, dict) else None
+    return asked if isinstance(asked, str) else None
 
 
 def _user(run: Orchestrator) -> User:

@@ -13,8 +13,7 @@ from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope, Word
 from aorta.plugin import collector
-from aorta_collectors.observations import mapping, text
-from aorta_collectors.providers.rocm_roots import RocmRoots
+from aorta_collectors.providers.rocm_roots import RocmRoots, shares_directories
 from aorta_collectors.tree.libraries import by_version, pick
 from aorta_collectors.tree.rpath import (
     Census,
@@ -29,7 +28,6 @@ from aorta_collectors.tree.rpath import (
 
 SAMPLE = ("libamdhip64.so", "libhipblaslt.so", "librocblas.so", "libMIOpen.so", "librccl.so")
 TORCH_LIBRARY = "libtorch_hip.so"
-SHARED_PREFIXES = ("/", "/usr", "/usr/local")
 
 
 class LinkageStatus(Word):
@@ -184,15 +182,8 @@ def _library(ctx: Context, name: str, scope: LibraryScope, found: Answer[str]) -
 def _rocm_census(ctx: Context, roots: RocmRoots) -> Counted:
     if roots.unseen is not None:
         return Counted(census=Census(), trouble=roots.unseen)
-    selection = Selection.ROCM_NAMES if _is_shared(ctx, roots) else Selection.ALL
+    selection = Selection.ROCM_NAMES if shares_directories(ctx, roots) else Selection.ALL
     return take_census(ctx, roots.lib_dirs, selection)
-
-
-def _is_shared(ctx: Context, roots: RocmRoots) -> bool:
-    """Tell whether the library directories also hold what has nothing to do with ROCm."""
-    python = mapping(ctx, "interpreter")
-    prefixes = (*SHARED_PREFIXES, text(python, "prefix"), text(python, "base_prefix"))
-    return roots.layout == "distribution" or not {roots.root, roots.resolved}.isdisjoint(prefixes)
 
 
 def _torch_census(ctx: Context, torch: Answer[tuple[str, ...]]) -> Counted:

@@ -23,6 +23,19 @@ def known(build=None, **members):
         ),
         (known({"importable": False}, pytorch_version="2.6.0"), "2.6.0, not importable"),
         (known(pytorch_version="2.6.0", collection={"import_strategy": "static"}), "2.6.0, not imported"),
+        (known({"version": "2.6.0"}), "2.6.0"),
+        (
+            known(
+                pytorch_version="2.6.0+cpu",
+                collection={
+                    "reasons": [
+                        {"section": "pytorch_build", "field": f"{name}_version", "kind": "absent"}
+                        for name in ("hip", "cuda")
+                    ]
+                },
+            ),
+            "2.6.0+cpu, for CPUs",
+        ),
         (known(pytorch_version="2.6.0", collection={"import_strategy": "child"}), "2.6.0"),
         (known(collection={"coverage": {"torch": "absent"}}), "none"),
         (known(collection={"coverage": {"torch": "seen"}}), "installed"),
@@ -38,11 +51,38 @@ def test_row(document, row):
     [
         (
             known({"importable": False, "import_error": "KeyError: 'x'"}, pytorch_version="2.12.0"),
-            "torch 2.12.0 is installed and cannot be imported: KeyError: 'x'",
+            "torch 2.12.0 cannot be imported: KeyError: 'x'",
         ),
         (
             known(collection={"python": "/opt/venv/bin/python"}),
             "Python and torch are those of /opt/venv/bin/python",
+        ),
+        (
+            known(
+                {
+                    "file": "/fk/torch/__init__.py",
+                    "import_stderr": "a\nHSA out of resources\n",
+                },
+                pytorch_version="2.12.0",
+                collection={
+                    "reasons": [
+                        {
+                            "section": "pytorch_build",
+                            "field": "importable",
+                            "kind": "failed",
+                            "detail": "torch was being asked when it was ended by SIGABRT",
+                        }
+                    ]
+                },
+            ),
+            (
+                "torch 2.12.0 (/fk/torch/__init__.py): torch was being asked when it was ended by SIGABRT;"
+                " it printed: HSA out of resources"
+            ),
+        ),
+        (
+            known({"distribution_version": "9.9"}, pytorch_version="2.12.0"),
+            "torch is 2.12.0, and the metadata beside it say 9.9",
         ),
         (
             known(

@@ -181,6 +181,7 @@ def test_a_configuration_that_raises():
     assert fields(result, "failed") == {
         *("hip_runtime", "miopen_runtime", "build_flags", "binary_introspection.cxx_flags_use_defines"),
         *(f"flags.{name}" for name in ("build_settings", "cxx_defines", "cxx_flags_raw", "cuda_flags_raw")),
+        "flags.config_lines",
     }
     assert result.value["flags"]["gpu_arch_list"] == ["gfx942", "gfx950"]
     assert set(result.value["build_flags"].values()) == {None}

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from aorta_collectors.packages.build_record import parse_target
 from aorta_collectors.packages.commit import bare_commit, commit_in_text, commit_in_version
 from aorta_collectors.packages.constants import parse_constants
-from aorta_collectors.packages.ownership import lists, parse_direct_url, parse_record
+from aorta_collectors.packages.direct_url import editable_project, parse_direct_url
+from aorta_collectors.packages.ownership import lists, parse_record
 from aorta_collectors.packages.pep440 import is_version, same_version
 
 MANY = settings(max_examples=800, deadline=None, derandomize=True)
@@ -153,3 +155,11 @@ def test_hostile_words_take_no_long_time(text):
     is_version(text)
     parse_record(text)
     assert time.monotonic() - begun < 1
+
+
+@MANY
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=12))
+def test_a_path_is_found_again_in_its_url(name):
+    path = f"/src/{name}x"
+    text = json.dumps({"url": f"file://{quote(path)}", "dir_info": {"editable": True}})
+    assert editable_project(text) == path

@@ -1,9 +1,7 @@
 """Whatever a source tree of torch holds: no exception but the one that says so, nothing made up."""
 
-import json
 import re
 import shlex
-from urllib.parse import quote
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 from aorta_collectors.pytorch.cmake_cache import parse_cache
 from aorta_collectors.pytorch.ninja import CODEGEN_FLAGS, TARGETS, Compiled, parse_line
 from aorta_collectors.pytorch.ninja_file import BuildFile, parse_statement, parse_words
-from aorta_collectors.pytorch.source_tree import editable_path, parse_checkout, parse_recorded
+from aorta_collectors.pytorch.source_tree import parse_checkout, parse_recorded
 
 MANY = settings(max_examples=2000, deadline=None, derandomize=True)
 COMMIT = "0123456789abcdef" * 2 + "01234567"
@@ -183,20 +181,3 @@ def test_answers_of_git_are_commits_or_none(text):
     for name, recorded in parse_recorded(text).items():
         assert commit.fullmatch(recorded)
         assert name in text
-
-
-@MANY
-@given(
-    st.one_of(st.text(max_size=80), st.builds(json.dumps, st.dictionaries(st.text(), st.none() | st.text())))
-)
-def test_direct_urls_never_raise(text):
-    path = editable_path(text)
-    assert path is None or path.startswith("/")
-
-
-@MANY
-@given(st.text(st.characters(codec="utf-8", exclude_characters="\0/"), min_size=1, max_size=12))
-def test_a_path_is_found_again_in_its_url(name):
-    path = f"/src/{name}x"
-    text = json.dumps({"url": f"file://{quote(path)}", "dir_info": {"editable": True}})
-    assert editable_path(text) == path

@@ -185,6 +185,7 @@ def test_another_interpreter_is_asked_once():
         "path": ["/sp"],
         "editable": {"a": "/a"},
         "elsewhere": {"torch": [True, "/t"]},
+        "asked": "/usr/bin/other",
     }
     ((argv, wish, timeout),) = run.asked
     assert argv[:3] == ["/usr/bin/other", "-c", FIRST_LINE]

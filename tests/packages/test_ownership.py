@@ -6,7 +6,7 @@ import json
 import pytest
 
 from aorta.testing import Distribution, FakeHost, collect
-from aorta_collectors.packages.ownership import lists, parse_direct_url, parse_record
+from aorta_collectors.packages.ownership import lists, parse_record
 
 SITE = "/venv/lib/python3.11/site-packages"
 ORIGIN = f"{SITE}/torchrec/__init__.py"
@@ -173,13 +173,3 @@ def test_parse_record():
 def test_lists_reads_a_large_record():
     record = "".join(f"torchrec/file{number}.py,sha256=x,1\n" for number in range(50_000))
     assert not lists(record, SITE, "/x/torchrec/__init__.py", ("/x/torchrec",))
-
-
-def test_parse_direct_url():
-    assert parse_direct_url(url("file:///a%20b/")) == "/a b"
-    with pytest.raises(ValueError, match="no editable"):
-        parse_direct_url("{}")
-    with pytest.raises(ValueError, match="of this machine"):
-        parse_direct_url(url("file://server/a"))
-    with pytest.raises(ValueError, match="of a project"):
-        parse_direct_url(url("file:///a%00b"))

@@ -35,16 +35,21 @@ def test_crlf_and_no_end_of_line():
     assert parse_config(CONFIG.rstrip()) == parse_config(CONFIG)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "\n", "PyTorch built with:\n  - GCC 9.3\n", "noise", "- Build settings:"]
-)
+@pytest.mark.parametrize("text", ["", "\n", "PyTorch built with:\n", "noise", "- Build settings:"])
 def test_a_text_without_such_lines(text):
     assert parse_config(text) == BuildConfig()
 
 
 def test_other_lines_are_not_taken_for_these():
     text = "  - HIP Runtime\n  - MIOpen-something 1\n  - CUDA Runtime 12.8\n  - CuDNN 91.0.2  (built against CUDA 12.9)\n"
-    assert parse_config(text) == BuildConfig()
+    lines = (
+        "HIP Runtime",
+        "MIOpen-something 1",
+        "CUDA Runtime 12.8",
+        "CuDNN 91.0.2  (built against CUDA 12.9)",
+    )
+    assert parse_config(text) == BuildConfig(lines=lines)
+    assert parse_config("- GCC 9.3\n  - Build settings: A=1, \n").lines == ("GCC 9.3",)
     assert parse_config("  - HIP Runtime 6.2.41133\n  - HIP Runtime 9\n").hip_runtime == "6.2.41133"
 
 

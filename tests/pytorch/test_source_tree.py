@@ -8,7 +8,7 @@ import pytest
 
 from aorta.testing import Distribution, FakeHost, Module, torch_report
 from aorta.testing.hosts import DenyingHost
-from aorta_collectors.pytorch.source_tree import NotOwnError, editable_path, parse_checkout, parse_recorded
+from aorta_collectors.pytorch.source_tree import NotOwnError, parse_checkout, parse_recorded
 from tests.parts.needs import need
 from tests.parts.torch_sources import git, look, look_live, repository, superproject
 
@@ -243,30 +243,6 @@ def test_a_package_in_an_archive():
         },
     )
     assert kind(look(inside)) == ("unknown", None)
-
-
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        (EDITABLE, "/src/my torch"),
-        ('{"url": "file://localhost/src/", "dir_info": {"editable": true}}', "/src"),
-        ('{"url": "file:///src", "dir_info": {}}', None),
-        ('{"url": "file:///src", "dir_info": {"editable": "yes"}}', None),
-        ('{"url": "https://x/y.whl", "archive_info": {}}', None),
-        ('{"url": "git+file:///src", "dir_info": {"editable": true}}', None),
-        ('{"url": "file://other/src", "dir_info": {"editable": true}}', None),
-        ('{"url": "file:///a%00b", "dir_info": {"editable": true}}', None),
-        ('{"url": 3, "dir_info": {"editable": true}}', None),
-        ('{"dir_info": []}', None),
-        ("[" * 100_000, None),
-        ("[]", None),
-        ("{", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_direct_url(text, path):
-    assert editable_path(text) == path
 
 
 # What git says, as text

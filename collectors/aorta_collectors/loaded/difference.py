@@ -9,7 +9,7 @@ from aorta.model.frozen import frozen
 from aorta_collectors.loaded.model import Difference
 from aorta_collectors.providers.rocm_roots import RocmRoots
 from aorta_collectors.tree.libraries import pick
-from aorta_collectors.tree.links import resolve
+from aorta_collectors.tree.links import is_one_file, resolve
 
 #: The sections by family, with the name by which they look for the library.
 SECTIONS = {
@@ -59,7 +59,7 @@ class Compared:
         picked: Answer[Any] = self._picked(name) if name is not None else Answer()
         if picked.value is None:
             return Answer() if name is None or picked.absent else picked
-        if not mapped.deleted and self._is_one_file(mapped.path, picked.value):
+        if not mapped.deleted and self._leads_to(mapped.path, picked.value):
             return Answer()
         return Answer(value=self._described(mapped, picked.value))
 
@@ -69,7 +69,7 @@ class Compared:
         own = posixpath.join(self._torch_dir or "/", name)
         if self._torch_dir is None or own == mapped.path or not self._ctx.stat(own).ok:
             return Answer()
-        if not mapped.deleted and self._is_one_file(mapped.path, own):
+        if not mapped.deleted and self._leads_to(mapped.path, own):
             return Answer()
         same = None if mapped.deleted else self._same_content(mapped.path, own)
         return Answer(
@@ -81,11 +81,10 @@ class Compared:
             )
         )
 
-    def _is_one_file(self, path: str, other: str) -> bool:
+    def _leads_to(self, path: str, other: str) -> bool:
         if path == other or resolve(self._ctx, path).value == other:
             return True
-        one, two = self._ctx.stat(path).value, self._ctx.stat(other).value
-        return one is not None and two is not None and 0 < one.inode == two.inode and one.dev == two.dev
+        return is_one_file(self._ctx.stat(path), self._ctx.stat(other))
 
     def _described(self, mapped: Mapped, picked: str) -> Difference:
         same = None if mapped.deleted else self._same_content(mapped.path, picked)

@@ -137,7 +137,8 @@ class LoadedLibrary:
         Difference | None,
         Fact(
             "Where this is not the file that the section hip, rccl, hipblaslt, rocblas or miopen describes,"
-            " which file that is. All null where it is the same one, or none is described."
+            " or a library of torch's and not the one beside torch: which file that is. All null where it is"
+            " the same one, or none is described."
         ),
     ] = None
     banners: Annotated[

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from aorta.collect import Context
 from aorta.model.frozen import frozen
 from aorta_collectors.loaded.model import Origin
-from aorta_collectors.observations import mapping, text
-from aorta_collectors.providers.rocm_roots import RocmRoots
+from aorta_collectors.providers.rocm_roots import RocmRoots, shares_directories
 from aorta_collectors.tree.libraries import is_rocm_library
 from aorta_collectors.tree.links import resolve
 
-SHARED_PREFIXES = ("/", "/usr", "/usr/local")
 SITES = ("site-packages", "dist-packages")
 
 
@@ -33,9 +31,7 @@ def find_homes(ctx: Context, roots: RocmRoots, torch_dirs: Iterable[str | None])
     torch = _both(ctx, torch_dirs)
     if not roots.found:
         return Homes(torch=torch)
-    python = mapping(ctx, "interpreter")
-    prefixes = (*SHARED_PREFIXES, text(python, "prefix"), text(python, "base_prefix"))
-    if roots.layout == "distribution" or not {roots.root, roots.resolved}.isdisjoint(prefixes):
+    if shares_directories(ctx, roots):
         return Homes(torch=torch, shared=_both(ctx, roots.lib_dirs))
     rocm = _both(ctx, (roots.root, roots.resolved, roots.lib_root, *roots.lib_dirs))
     return Homes(torch=torch, rocm=rocm)

@@ -1,6 +1,5 @@
 """Which installed distribution a module belongs to: a name in the metadata alone proves nothing."""
 
-import json
 import posixpath
 from collections.abc import Sequence
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 from aorta.collect import Answer, Context, Distribution, Module
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.packages.direct_url import editable_project
 from aorta_collectors.packages.model import Claim, Provider
 from aorta_collectors.packages.target import normalized
 
 #: The most bytes of a RECORD that are read; that of a large package has some megabytes.
 RECORD_LIMIT = 16 << 20
-
-LOCAL_HOSTS = ("", "localhost")
 
 
 @frozen
@@ -111,34 +109,8 @@ def _is_editable(ctx: Context, distribution: Distribution, origin: str) -> bool:
     text = distribution.direct_url
     if text is None:
         text = ctx.resource(posixpath.join(distribution.path, "direct_url.json")).value
-    try:
-        project = parse_direct_url(text or "")
-    except ValueError:
-        return False
-    return origin.startswith(project + "/")
-
-
-def parse_direct_url(text: str) -> str:
-    """Return the directory of an editable install from ``direct_url.json`` (PEP 610, PEP 660).
-
-    Raises ValueError where it is another kind of install, of another machine, or no such text.
-    """
-    from urllib.parse import unquote, urlsplit
-
-    try:
-        told = json.loads(text)
-    except RecursionError:
-        raise ValueError("nested beyond all measure") from None
-    info = told.get("dir_info") if isinstance(told, dict) else None
-    if not isinstance(info, dict) or info.get("editable") is not True or not isinstance(told.get("url"), str):
-        raise ValueError("no editable install")
-    url = urlsplit(told["url"])
-    if url.scheme != "file" or url.netloc.lower() not in LOCAL_HOSTS:
-        raise ValueError("no directory of this machine")
-    path = posixpath.normpath("/" + unquote(url.path).lstrip("/"))
-    if path == "/" or not url.path.startswith("/") or "\0" in path:
-        raise ValueError("no directory of a project")
-    return path
+    project = editable_project(text)
+    return project is not None and origin.startswith(f"{project}/")
 
 
 def lists(record: str, home: str, origin: str, locations: Sequence[str]) -> bool:

@@ -26,6 +26,8 @@ from aorta_collectors.tree.layout import (
 from aorta_collectors.tree.links import absolute, resolve
 from aorta_collectors.tree.versions import parse_assignments, parse_torch_version
 
+#: Roots in which other software lies too.
+SHARED_PREFIXES = ("/", "/usr", "/usr/local")
 ASSUMED = "/opt/rocm"
 OVERRIDES = ("ROCM_PATH", "ROCM_HOME")
 TOOLS = ("hipcc", "hipconfig", "rocminfo")
@@ -105,6 +107,13 @@ class RocmRoots:
     def unseen(self) -> Answer[Any] | None:
         """Return why it is not known whether there is a root at all; None where one, or none, was found."""
         return None if self.found else self.hidden
+
+
+def shares_directories(ctx: Context, roots: RocmRoots) -> bool:
+    """Tell whether the library directories also hold what has nothing to do with ROCm."""
+    python = mapping(ctx, "interpreter")
+    prefixes = (*SHARED_PREFIXES, text(python, "prefix"), text(python, "base_prefix"))
+    return roots.layout == "distribution" or not {roots.root, roots.resolved}.isdisjoint(prefixes)
 
 
 @provider(model=RocmRoots, timeout_s=30)

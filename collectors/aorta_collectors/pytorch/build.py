@@ -61,8 +61,8 @@ def _identity(ctx: Context, torch: TorchFacts) -> dict[str, Any]:
         "distribution_version": metadata if metadata != version else None,
         "other_metadata": tuple(others) or None,
         "git_commit": _commit(ctx, torch),
-        "hip_version": _text(ctx, torch, "hip", "hip_version"),
-        "cuda_version": _text(ctx, torch, "cuda", "cuda_version"),
+        "hip_version": _backend(ctx, torch, "hip"),
+        "cuda_version": _backend(ctx, torch, "cuda"),
         "rocm_version": _text(ctx, torch, "rocm", "rocm_version"),
         "debug": _debug(ctx, torch),
     }
@@ -71,6 +71,15 @@ def _identity(ctx: Context, torch: TorchFacts) -> dict[str, Any]:
 def _text(ctx: Context, torch: TorchFacts, name: str, field: str) -> str | None:
     value = ctx.take(torch.told(name), field)
     return value if isinstance(value, str) else None
+
+
+def _backend(ctx: Context, torch: TorchFacts, name: str) -> str | None:
+    """Return the version of a back end; torch itself says so where it was built without."""
+    value = _text(ctx, torch, name, f"{name}_version")
+    if value is None and torch.told(name).ok:
+        text = f"this torch was not built with {name.upper()}"
+        ctx.note(ReasonKind.ABSENT, f"{name}_version", text, subject="torch")
+    return value
 
 
 def _debug(ctx: Context, torch: TorchFacts) -> bool | None:

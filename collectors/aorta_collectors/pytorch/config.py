@@ -14,6 +14,9 @@ from aorta.model.vocabulary import ReasonKind
 from aorta_collectors.providers.torch_facts import TorchFacts
 from aorta_collectors.pytorch.model import BUILD_FLAGS
 
+SETTINGS = "Build settings:"
+LINES_LIMIT = 100_000
+
 _TRUE, _FALSE = ("ON", "TRUE", "1"), ("OFF", "FALSE", "0")
 
 
@@ -31,6 +34,7 @@ class BuildConfig:
     hip_runtime: str | None = None
     miopen: str | None = None
     rocm: str | None = None
+    lines: tuple[str, ...] | None = None
 
 
 @functools.cache
@@ -40,6 +44,11 @@ def _line() -> "re.Pattern[str]":
         r"|Build settings:[ \t]+([^\n]*?)[ \t\r]*$)",
         re.MULTILINE,
     )
+
+
+@functools.cache
+def _other() -> "re.Pattern[str]":
+    return re.compile(r"^[ \t]{0,8}-[ \t]{1,4}(\S[^\n]{0,300}?)[ \t\r]*$", re.MULTILINE)
 
 
 @functools.cache
@@ -68,6 +77,7 @@ def parse_config(text: str) -> BuildConfig:
         hip_runtime=lines.get("HIP Runtime"),
         miopen=lines.get("MIOpen"),
         rocm=lines.get("ROCm"),
+        lines=_other_lines(text),
     )
 
 
@@ -80,6 +90,11 @@ def build_config(torch: TorchFacts) -> Answer[BuildConfig]:
     if told.ok or flags is None:
         return parsed(told, parse_config)
     return Answer(value=BuildConfig(defines=parse_defines(flags), cxx_flags=flags), subject=told.subject)
+
+
+def _other_lines(text: str) -> tuple[str, ...] | None:
+    found = _other().findall(text[:LINES_LIMIT])
+    return tuple(line for line in found if not line.startswith(SETTINGS)) or None
 
 
 def parse_settings(text: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ from aorta_collectors.providers.torch_facts import TorchFacts
 from aorta_collectors.pytorch.config import BuildConfig, build_flags
 from aorta_collectors.pytorch.model import Flags
 
-CONFIGURED = ("build_settings", "cxx_defines", "cxx_flags_raw", "cuda_flags_raw")
+CONFIGURED = ("build_settings", "cxx_defines", "cxx_flags_raw", "cuda_flags_raw", "config_lines")
 
 
 def describe(ctx: Context, torch: TorchFacts, config: Answer[BuildConfig]) -> Flags:
@@ -22,6 +22,7 @@ def describe(ctx: Context, torch: TorchFacts, config: Answer[BuildConfig]) -> Fl
         cxx_defines=found.defines,
         cxx_flags_raw=found.cxx_flags,
         cuda_flags_raw=found.cuda_flags,
+        config_lines=found.lines,
         gpu_arch_list=archs,
     )
     for field in CONFIGURED:

@@ -3,8 +3,9 @@
 import posixpath
 
 from aorta.collect import Context
+from aorta_collectors.packages.direct_url import editable_project
 from aorta_collectors.providers.torch_facts import TorchFacts
-from aorta_collectors.pytorch.source_tree import editable_path
+from aorta_collectors.tree.links import is_one_file
 
 
 def own_version(ctx: Context, torch: TorchFacts) -> str | None:
@@ -20,7 +21,7 @@ def own_version(ctx: Context, torch: TorchFacts) -> str | None:
     if not metadata.path or _is_same(ctx, place, posixpath.dirname(torch.package)):
         versions = {_named(path) for path in metadata.others if posixpath.dirname(path) == place}
         return metadata.version if versions <= {_named(metadata.path)} else None
-    project = editable_path(metadata.direct_url)
+    project = editable_project(metadata.direct_url)
     is_own = project is not None and _is_same(ctx, posixpath.join(project, "torch"), torch.package)
     return metadata.version if is_own else None
 
@@ -34,5 +35,4 @@ def _named(path: str) -> str:
 def _is_same(ctx: Context, one: str, other: str) -> bool:
     if one == other:
         return True
-    first, second = ctx.stat(one).value, ctx.stat(other).value
-    return first is not None and second is not None and (first.dev, first.inode) == (second.dev, second.inode)
+    return is_one_file(ctx.stat(one), ctx.stat(other))

@@ -84,6 +84,14 @@ class Flags:
     cuda_flags_raw: Annotated[
         str | None, Fact("CUDA_FLAGS as it stands there; newer builds name it.", provenance=PROCESS)
     ] = None
+    config_lines: Annotated[
+        tuple[str, ...] | None,
+        Fact(
+            "The other lines of the text: compilers and libraries that torch was built with, e.g. GCC 13.3.",
+            caveat="CPU capability is what was chosen on this machine; HIP Runtime needs a device.",
+            provenance=PROCESS,
+        ),
+    ] = None
     gpu_arch_list: Annotated[
         tuple[str, ...] | None,
         Fact(
@@ -259,7 +267,7 @@ class PytorchBuild:
     import_stderr: Annotated[
         str | None,
         Fact(
-            "What was printed while torch was imported and asked, its end.",
+            "What was printed while torch was imported and asked: the start and the end of a long text.",
             caveat="Lines of native code are no failures of themselves.",
             provenance=PROCESS,
             volatile=True,

@@ -1,7 +1,6 @@
 """How torch was installed, where the tree is that it was built from, and the commits in it."""
 
 import functools
-import json
 import posixpath
 import re
 from collections.abc import Sequence
@@ -10,9 +9,11 @@ from typing import Any
 from aorta.collect import Answer, CommandAnswer, Context
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import ReasonKind
+from aorta_collectors.packages.direct_url import editable_project
 from aorta_collectors.providers.torch_facts import TorchFacts
 from aorta_collectors.pytorch import SOURCE_VARIABLE
 from aorta_collectors.pytorch.model import SUBMODULES, InstallKind, SubmoduleCommits
+from aorta_collectors.tree.links import is_one_file
 
 THIRD_PARTY = "third_party"
 
@@ -59,7 +60,7 @@ def _found(
         return InstallKind.SOURCE, named
     if torch.package is None:
         return None, None
-    editable = editable_path(torch.distribution.direct_url if torch.distribution else None)
+    editable = editable_project(torch.distribution.direct_url if torch.distribution else None)
     if editable is not None and _same(ctx, posixpath.join(editable, "torch"), torch.package, unseen):
         return InstallKind.EDITABLE, editable
     beside = _metadata_beside(ctx, torch, unseen)
@@ -112,26 +113,6 @@ def _metadata_beside(ctx: Context, torch: TorchFacts, unseen: list[Answer[Any]])
     return ending or ".dist-info"
 
 
-def editable_path(text: str | None) -> str | None:
-    """Return the directory that ``direct_url.json`` says an editable install is of, None for any other."""
-    if not text:
-        return None
-    try:
-        told = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(told, dict):
-        return None
-    url, how = told.get("url"), told.get("dir_info")
-    if not isinstance(url, str) or not isinstance(how, dict) or how.get("editable") is not True:
-        return None
-    from urllib.parse import unquote
-
-    place = re.fullmatch(r"file://(?:localhost)?(/[^?#\0]*)", url)
-    path = unquote(place[1], errors="surrogateescape") if place else ""
-    return posixpath.normpath(path) if path and "\0" not in path else None
-
-
 def _is_directory(ctx: Context, path: str, unseen: list[Answer[Any]]) -> bool:
     looked = ctx.stat(path)
     if not looked.ok and not looked.absent:
@@ -152,8 +133,7 @@ def _same(ctx: Context, one: str, other: str, unseen: list[Answer[Any]]) -> bool
         return True
     looks = [ctx.stat(one), ctx.stat(other)]
     unseen += [look for look in looks if not look.ok and not look.absent]
-    keys = [(look.value.dev, look.value.inode) if look.value is not None else None for look in looks]
-    return keys[0] is not None and keys[0] == keys[1]
+    return is_one_file(*looks)
 
 
 def _gap(torch: TorchFacts, kind: InstallKind | None, unseen: Sequence[Answer[Any]]) -> Answer[Any]:
@@ -169,7 +149,7 @@ def _gap(torch: TorchFacts, kind: InstallKind | None, unseen: Sequence[Answer[An
     metadata = torch.distribution
     if metadata is None:
         text = f"{place}: no metadata say how it was installed, as in link trees"
-    elif (other := editable_path(metadata.direct_url)) is not None:
+    elif (other := editable_project(metadata.direct_url)) is not None:
         text = f"{place}: the metadata are those of an editable install of {other}, which this copy is not"
     else:
         text = f"{place}: the metadata found for torch, {metadata.path}, are not of this copy"

@@ -2,7 +2,7 @@
 
 import posixpath
 
-from aorta.collect import Answer, Context
+from aorta.collect import Answer, Context, Stat
 from aorta.model.vocabulary import ReasonKind
 
 LINK_LIMIT = 40
@@ -40,6 +40,12 @@ def resolve(ctx: Context, path: str) -> Answer[str]:
             at = "/"
         todo.extend(part for part in target.value.split("/")[::-1] if part not in ("", "."))
     return Answer(value=at, subject=path)
+
+
+def is_one_file(first: Answer[Stat], second: Answer[Stat]) -> bool:
+    """Tell whether two looks were at one file or directory."""
+    one, two = first.value, second.value
+    return one is not None and two is not None and 0 < one.inode == two.inode and one.dev == two.dev
 
 
 def absolute(ctx: Context, path: str) -> Answer[str]:
