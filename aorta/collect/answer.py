@@ -33,6 +33,11 @@ class Answer(Generic[T]):
         """Tell whether it is positively not there."""
         return self.kind is ReasonKind.ABSENT
 
+    @property
+    def failure(self) -> "Answer[Any]":
+        """Return why the value was not seen, as the answer to a question for anything else."""
+        return Answer(kind=self.kind, subject=self.subject, detail=self.detail)
+
 
 _NOT_THERE = {errno.ENOENT, errno.ENOTDIR}
 _REFUSED = {errno.EACCES, errno.EPERM}
@@ -168,7 +173,7 @@ def last_line(text: str) -> str:
 def parsed(answer: Answer[Any], parse: Callable[[Any], T]) -> Answer[T]:
     """Return the answer with its value parsed; a ValueError of ``parse`` makes it ``unparsed``."""
     if not answer.ok:
-        return Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
+        return answer.failure
     try:
         return Answer(value=parse(answer.value), subject=answer.subject)
     except ValueError as error:

@@ -196,7 +196,7 @@ class Digests:
         if job.found is None:
             looked = asked(job.path, lambda: self._host.stat(job.path, timeout=_left(job.until)))
             if looked.value is None:
-                self._settle(job, Answer(kind=looked.kind, subject=looked.subject, detail=looked.detail))
+                self._settle(job, looked.failure)
                 return True
             job.found = looked.value
         if job.found.kind != "file" or job.method != FULL:
@@ -232,7 +232,7 @@ class Digests:
             return answer
         now = asked(job.path, lambda: self._host.stat(job.path, timeout=1.0))
         if now.value is None:
-            return Answer(kind=now.kind, subject=now.subject, detail=now.detail)
+            return now.failure
         if key_of(now.value) == key_of(job.found):
             return answer
         detail = f"{job.path}: it was written to while it was read"

@@ -57,7 +57,7 @@ class TreeDigest:
     def _combined(self) -> Answer[str]:
         trouble = self.trouble()
         if trouble is not None:
-            return Answer(kind=trouble.kind, subject=trouble.subject, detail=trouble.detail)
+            return trouble.failure
         prefix = PREFIXES.get(self.method)
         if prefix is None:
             text = f"{self.path}: left out by --digests {self.method}"
@@ -89,7 +89,7 @@ def digest_tree(
     """Return the digests of the chosen files of a directory and, one level down, of chosen directories."""
     listed = ctx.scan(path, details=True)
     if listed.value is None:
-        return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
+        return listed.failure
     inner = _inner(ctx, path, listed.value, descend)
     method, question = ctx.digest_method(path), (path, members, descend)
     listings = [listed.value, *(answer.value for _, answer in inner if answer.value is not None)]

@@ -132,7 +132,7 @@ def _torch_directory(ctx: Context) -> Answer[tuple[str, ...]]:
     """Return the directory of torch's libraries, where there is one, without importing torch."""
     found = ctx.module("torch")
     if not found.ok:
-        return Answer(kind=found.kind, subject=found.subject, detail=found.detail)
+        return found.failure
     for package in found.value.locations[:1] if found.value else ():
         place = posixpath.join(package, "lib")
         if not ctx.stat(place).absent:

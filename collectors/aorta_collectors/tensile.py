@@ -66,10 +66,10 @@ def package_version(ctx: Context) -> Answer[str]:
             return Answer(value=version, subject=path)
         if text.ok:
             return Answer(kind=ReasonKind.UNPARSED, subject=path, detail=f"{path}: no __version__ in it")
-        return Answer(kind=text.kind, subject=text.subject, detail=text.detail)
+        return text.failure
     for answer in (told, module):
         if not answer.ok:
-            return Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
+            return answer.failure
     return Answer(kind=ReasonKind.ABSENT, subject=PACKAGE, detail="no such package is installed")
 
 
@@ -85,7 +85,7 @@ def combined_hash(ctx: Context, places: dict[str, Place]) -> Answer[str]:
         if listed.value is not None:
             found += [f"{library}/{name}" for name in listed.value]
             continue
-        gone = Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
+        gone = listed.failure
         if not gone.absent:
             return gone
     if found:

@@ -58,7 +58,7 @@ def _log(ctx: Context, named: str) -> Answer[str]:
         return Answer(kind=ReasonKind.UNSUPPORTED, subject=place.value, detail=text)
     data = ctx.data(place.value, LIMIT)
     if data.value is None:
-        return Answer(kind=data.kind, subject=data.subject, detail=data.detail)
+        return data.failure
     return Answer(value=data.value.decode("utf-8", "replace"), subject=place.value)
 
 

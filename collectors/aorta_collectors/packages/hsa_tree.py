@@ -24,7 +24,7 @@ def describe(ctx: Context, root: str) -> Answer[dict[str, HsaArch]]:
     """Return the architectures of one tree by the names of their directories; what they lack is noted."""
     listed = ctx.scan(root, details=True)
     if listed.value is None:
-        return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
+        return listed.failure
     names = [
         entry.name
         for entry in listed.value
@@ -59,7 +59,7 @@ def _files(ctx: Context, top: str) -> Answer[list[tuple[str, Entry]]]:
         below = todo.pop()
         listed = ctx.scan(posixpath.join(top, below) if below else top, details=True)
         if listed.value is None:
-            return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
+            return listed.failure
         for entry in listed.value:
             path = posixpath.join(below, entry.name)
             if entry.kind == "dir" and entry.name != CACHE:

@@ -77,7 +77,7 @@ def constants(ctx: Context, path: str) -> Answer[dict[str, str]]:
     """Return what a source assigns to the names that tell a package's identity."""
     text = ctx.resource(path, SOURCE_LIMIT)
     if text.value is None:
-        return Answer(kind=text.kind, subject=text.subject, detail=text.detail)
+        return text.failure
     return Answer(value=parse_constants(text.value, (*VERSIONS, *ATTRIBUTES, VARIANT)), subject=path)
 
 
@@ -119,7 +119,7 @@ def versionless(read: Sequence[Source]) -> Answer[str]:
     troubles = [each.constants for each in read if not each.constants.ok]
     hidden = next((answer for answer in troubles if not answer.absent), None)
     if hidden is not None:
-        return Answer(kind=hidden.kind, subject=hidden.subject, detail=hidden.detail)
+        return hidden.failure
     words = [
         f"{each.path} says {said[:60]!r}" if said else f"{each.path} assigns none"
         for each in read

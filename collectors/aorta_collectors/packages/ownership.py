@@ -97,7 +97,7 @@ def _claim(ctx: Context, distribution: Distribution, module: Module) -> Answer[C
         listed = lists(record.value, home, origin, module.locations)
         return Answer(value=Claim.RECORD, subject=path) if listed else no
     if not record.absent:
-        return Answer(kind=record.kind, subject=record.subject, detail=record.detail)
+        return record.failure
     beside = module.locations[0] if module.locations else origin
     if posixpath.dirname(beside) != posixpath.dirname(path):
         return no

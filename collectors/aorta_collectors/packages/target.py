@@ -22,7 +22,7 @@ def installed(ctx: Context, names: Sequence[str]) -> tuple[list[Distribution], A
     for name in names:
         answer = ctx.distribution(name)
         if not answer.ok:
-            trouble = trouble or Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
+            trouble = trouble or answer.failure
         elif answer.value is not None:
             found += [answer.value, *(_copy(answer.value, path) for path in answer.value.others)]
     return found, trouble
@@ -42,7 +42,7 @@ def find(ctx: Context, name: str, distributions: Sequence[Distribution] = ()) ->
     """
     found = ctx.module(name)
     if not found.ok:
-        return Answer(kind=found.kind, subject=found.subject, detail=found.detail)
+        return found.failure
     module = found.value
     if module is not None and module.origin is not None:
         return _absolute(ctx, module)
@@ -60,6 +60,6 @@ def _absolute(ctx: Context, module: Module) -> Answer[Module]:
     paths = [absolute(ctx, path) for path in (module.origin or "", *module.locations)]
     for path in paths:
         if path.value is None:
-            return Answer(kind=path.kind, subject=path.subject, detail=path.detail)
+            return path.failure
     origin, *locations = [path.value or "" for path in paths]
     return Answer(value=Module(name=module.name, origin=origin, locations=tuple(locations)))

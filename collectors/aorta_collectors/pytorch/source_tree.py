@@ -189,7 +189,7 @@ def _no_directory(looked: Answer[Any]) -> Answer[str]:
     if looked.ok:
         detail = f"{looked.subject}: no directory"
         return Answer(kind=ReasonKind.ABSENT, subject=looked.subject, detail=detail)
-    return Answer(kind=looked.kind, subject=looked.subject, detail=looked.detail)
+    return looked.failure
 
 
 def _ask(place: str) -> tuple[str, ...]:
@@ -284,4 +284,4 @@ def _refused(answer: CommandAnswer, place: str) -> Answer[Any]:
         return Answer(kind=ReasonKind.ABSENT, subject=place, detail=f"{place}: no git repository")
     if "Permission denied" in words:
         return Answer(kind=ReasonKind.DENIED, subject=place, detail=words)
-    return Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
+    return answer.failure

@@ -167,7 +167,7 @@ def names(ctx: Context, directory: str, family: Family) -> Answer[tuple[str, ...
     # With details, since the catalog needs them: so the directory is listed once for all.
     listed = ctx.scan(directory, details=True)
     if listed.value is None:
-        return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
+        return listed.failure
     found: list[str] = []
     for entry in listed.value:
         if entry.kind in ("dir", "link") and family.descends(entry.name):
@@ -175,7 +175,7 @@ def names(ctx: Context, directory: str, family: Family) -> Answer[tuple[str, ...
             if below.absent and entry.kind == "link":
                 continue
             if below.value is None:
-                return Answer(kind=below.kind, subject=below.subject, detail=below.detail)
+                return below.failure
             found += [f"{entry.name}/{inner.name}" for inner in below.value if inner.kind != "dir"]
         elif entry.kind != "dir":
             found.append(entry.name)
@@ -185,7 +185,7 @@ def names(ctx: Context, directory: str, family: Family) -> Answer[tuple[str, ...
 def revision(listed: Answer[tuple[str, ...]]) -> Answer[str]:
     """Return the digest of names; a directory without any has none."""
     if listed.value is None:
-        return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
+        return listed.failure
     if not listed.value:
         detail = f"{listed.subject}: no kernel files in it"
         return Answer(kind=ReasonKind.ABSENT, subject=listed.subject, detail=detail)

@@ -129,7 +129,7 @@ def _pin(ctx: Context, roots: RocmRoots) -> Answer[str]:
     pins = [each.pin_sha for each in answer.value.submodules if each.name == SOURCES] if answer.value else []
     if pins and pins[0] is not None:
         return Answer(value=pins[0], subject=answer.subject)
-    gone: Answer[str] = Answer(kind=answer.kind, subject=answer.subject, detail=answer.detail)
+    gone: Answer[str] = answer.failure
     if answer.value is not None:
         text = f"the manifest has no pin of {SOURCES}"
         gone = Answer(kind=ReasonKind.ABSENT, subject=answer.subject, detail=text)

@@ -58,7 +58,7 @@ def look(ctx: Context, root: str, *, strict: bool) -> Answer[Tree]:
             value=_laid_out(ctx, root, {*there, *refusals}, unsure="core" in refusals), subject=root
         )
     for seen in (*refusals.values(), *(sign for sign in signs if not sign.absent)):
-        return Answer(kind=seen.kind, subject=seen.subject, detail=seen.detail)
+        return seen.failure
     return Answer(kind=ReasonKind.ABSENT, subject=root, detail=f"{root}: no ROCm in it")
 
 
@@ -109,7 +109,7 @@ def look_at_wheel(ctx: Context, component: str) -> Answer[Tree]:
     else:
         lone = ctx.stat(component)
         if not lone.ok:
-            return Answer(kind=lone.kind, subject=lone.subject, detail=lone.detail)
+            return lone.failure
         names = [own]
     if not any(name.startswith(WHEEL_PREFIX) for name in names):
         return Answer(kind=ReasonKind.ABSENT, subject=component, detail=f"{component}: no such package")
@@ -156,7 +156,7 @@ def look_at_distribution(ctx: Context, root: str = "/usr") -> Answer[Tree]:
     """Look whether HIP was installed by the distribution's own packages, as Debian and Fedora do."""
     sign = ctx.stat(posixpath.join(root, "share/hip/version"))
     if not sign.ok:
-        return Answer(kind=sign.kind, subject=sign.subject, detail=sign.detail)
+        return sign.failure
     triplet = f"{machine(ctx)}-linux-gnu"
     places = [
         posixpath.join(root, "lib", triplet),

@@ -68,7 +68,7 @@ def pick(ctx: Context, directories: Iterable[str], name: str) -> Answer[str]:
         if listed.value is None:
             if listed.absent:
                 continue
-            return Answer(kind=listed.kind, subject=listed.subject, detail=listed.detail)
+            return listed.failure
         for found in by_version(listed.value, name):
             real = _library(ctx, posixpath.join(directory, found))
             if not real.absent:
@@ -84,7 +84,7 @@ def _library(ctx: Context, path: str) -> Answer[str]:
         return real
     start = ctx.data(real.value, 1024)
     if start.value is None:
-        return Answer(kind=start.kind, subject=start.subject, detail=start.detail)
+        return start.failure
     if not start.value.startswith(b"\x7fELF") and _SCRIPT.search(start.value):
         return Answer(kind=ReasonKind.ABSENT, subject=path, detail=f"{path}: a linker script")
     return Answer(value=real.value, subject=path)

@@ -24,7 +24,7 @@ def resolve(ctx: Context, path: str) -> Answer[str]:
         here = posixpath.join(at, part)
         seen = ctx.stat(here, follow=False)
         if seen.value is None:
-            return Answer(kind=seen.kind, subject=seen.subject, detail=seen.detail)
+            return seen.failure
         if seen.value.kind != "link":
             at = here
             continue

@@ -86,5 +86,5 @@ def _first(ctx: Context, paths: Iterable[str]) -> Answer[str]:
         if seen.value is not None and seen.value.kind == "file":
             return Answer(value=path, subject=path)
         if not seen.ok and not seen.absent and refused is None:
-            refused = Answer(kind=seen.kind, subject=seen.subject, detail=seen.detail)
+            refused = seen.failure
     return refused or Answer(kind=ReasonKind.ABSENT, detail="no such file")
