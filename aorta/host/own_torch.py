@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 from aorta.host import torch_report
@@ -24,6 +25,9 @@ AGAIN_S = 0.1
 
 #: The stack of the thread that imports, whatever the application has set for its own.
 STACK_BYTES = 16 << 20
+
+#: Whose frames tell that a thread waits for a capture.
+CAPTURING = "aorta.instrumentation.environment"
 
 #: How the names of a capture's own threads begin.
 OWN_THREADS = ("aorta ", "command ", "hash")
@@ -54,6 +58,7 @@ class Import:
     def __init__(self) -> None:
         self.module: Any = None
         self.error: str | None = None
+        self.is_over = False
         self._pid = os.getpid()
         self.thread = threading.Thread(target=self._run, name="aorta imports torch", daemon=True)
 
@@ -70,6 +75,7 @@ class Import:
             self.module = __import__(NAME)
         except BaseException as error:
             self.error = torch_report.error_text(error)
+        self.is_over = True
         if os.getpid() != self._pid:
             # A copy of the process that the import made: the rest of the application is not in it.
             os._exit(0)
@@ -83,9 +89,24 @@ class _Earlier:
         self.running: Import | None = None
         self.harm: dict[str, Any] | None = None
         self.waited_s = 0.0
+        #: Whether this process was forked from one that was just importing torch.
+        self.is_cut = False
 
 
 _EARLIER = _Earlier()
+
+
+def _in_forked() -> None:
+    """Let go of what threads of the parent held: none of them is in this process.
+
+    An import that one of them had begun holds the lock of the module for ever.
+    """
+    running = _EARLIER.running
+    _EARLIER.lock, _EARLIER.running = threading.Lock(), None
+    _EARLIER.is_cut = _EARLIER.is_cut or (running is not None and not running.is_over)
+
+
+os.register_at_fork(after_in_child=_in_forked)
 
 
 def own_torch(*, may_import: bool, timeout: float, rehearse: Rehearse) -> dict[str, Any]:
@@ -98,9 +119,13 @@ def own_torch(*, may_import: bool, timeout: float, rehearse: Rehearse) -> dict[s
         return _read(sys.modules.get(NAME), {"imported": True, "done": True})
     if not may_import:
         return UNASKED
+    if _EARLIER.is_cut and _is_begun():
+        return _hung("this process was forked while torch was being imported, which nobody can finish in it")
+    if _is_begun() and _waits_for_a_capture():
+        return _hung("the thread that imports it waits for this snapshot, which its import takes")
     until = time.monotonic() + timeout
     if not _EARLIER.lock.acquire(timeout=max(0.0, timeout)):
-        return {**UNASKED, "hung": True, "ended": "another capture of this process was still importing it"}
+        return _hung("another capture of this process was still importing it")
     try:
         report = _rehearsed(rehearse, timeout)
         left = until - time.monotonic()
@@ -117,6 +142,10 @@ def own_torch(*, may_import: bool, timeout: float, rehearse: Rehearse) -> dict[s
         # What a bystander does not ask for was told in the rehearsal.
         told["parts"].setdefault("config", report["parts"]["config"])
     return told
+
+
+def _hung(ended: str) -> dict[str, Any]:
+    return {**UNASKED, "how": "in_process", "hung": True, "ended": ended}
 
 
 def _read(module: Any, told: dict[str, Any]) -> dict[str, Any]:
@@ -143,6 +172,20 @@ def _is_loaded() -> bool:
 def _is_begun() -> bool:
     """Tell whether this process imports torch already."""
     return NAME in sys.modules
+
+
+def _waits_for_a_capture() -> bool:
+    """Tell whether a thread takes a snapshot below torch's own code, as what torch loads at its import may."""
+    for frame in sys._current_frames().values():  # noqa: SLF001 - there is no public way
+        at: FrameType | None = frame
+        is_capturing = False
+        while at is not None:
+            name = at.f_globals.get("__name__")
+            is_capturing = is_capturing or name == CAPTURING
+            if is_capturing and name == NAME and at.f_code.co_name == "<module>":
+                return True
+            at = at.f_back
+    return False
 
 
 def _rehearsed(rehearse: Rehearse, timeout: float) -> dict[str, Any] | None:
@@ -184,8 +227,7 @@ def _imported(timeout: float) -> dict[str, Any]:
     if last.thread.is_alive():
         ended = "it hangs since an earlier capture" if known else "it did not end in time"
         ended += _place_of(last.thread)
-        hung = {"how": "in_process", "hung": True, "ended": ended, "noise": "".join(said)}
-        return {**UNASKED, **hung}
+        return {**_hung(ended), "noise": "".join(said)}
     _EARLIER.running = None
     told = {"error": last.error, "done": True, "noise": "".join(said)}
     if last.error is not None:

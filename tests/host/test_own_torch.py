@@ -1,7 +1,9 @@
 """torch in this process: read, or imported after a rehearsal that came to no harm; the process stays as it was."""
 
 import contextlib
+import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -241,8 +243,97 @@ def test_two_captures_at_once(pretend):
     pretend()
     with own_torch._EARLIER.lock:
         told = ask(timeout=0.05)
-    assert (told["imported"], told["hung"]) == (None, True)
+    assert (told["how"], told["imported"], told["hung"]) == ("in_process", None, True)
     assert "another capture" in told["ended"]
+
+
+TAKES_ONE = """
+import json, sys, time
+from aorta.instrumentation import environment
+def take():
+    begun = time.monotonic()
+    taken = environment.capture(sections=["pytorch_build"], deadline_s=40, import_torch=True)
+    (reason,) = [each for each in taken.collection.reasons if each.field == "importable"]
+    print(json.dumps([taken.partial, reason.kind, reason.detail, time.monotonic() - begun]))
+take()
+__version__ = "2.9.1"
+"""
+
+
+def test_a_snapshot_that_the_import_itself_takes(tmp_path):
+    """The import would wait for the snapshot, and the snapshot for the import."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text(TAKES_ONE)
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    done = subprocess.run(
+        [sys.executable, "-c", "import torch"],
+        env={**os.environ, "PYTHONPATH": path},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    partial, kind, detail, seconds = json.loads(done.stdout)
+    assert (partial, kind) == (True, "timed_out")
+    assert "waits for this snapshot" in detail
+    assert seconds < 10
+
+
+#: Forks while a capture's import of torch is at ``WHERE``: rehearsed, or going on in this process.
+FORKS = """
+import json, os, sys, threading, time
+from aorta.host import own_torch
+
+def ask(rehearse):
+    begun = time.monotonic()
+    told = own_torch.own_torch(may_import=True, timeout=20, rehearse=rehearse)
+    return [told["how"], told["imported"], told["hung"], told["ended"], time.monotonic() - begun]
+
+there, gate = threading.Event(), threading.Event()
+sys.torch_is_there, sys.torch_may_go_on = there.set, gate.wait
+def rehearse(_):
+    if WHERE == "rehearsal":
+        sys.torch_is_there()
+        sys.torch_may_go_on()
+    return REPORT
+thread = threading.Thread(target=ask, args=(rehearse,))
+thread.start()
+there.wait()
+child = os.fork()
+if not child:
+    sys.torch_is_there = sys.torch_may_go_on = lambda: None
+    print(json.dumps(ask(lambda _: REPORT)), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+gate.set()
+thread.join()
+print(json.dumps(ask(rehearse)))
+"""
+
+
+@pytest.mark.parametrize("where", ["rehearsal", "import"])
+def test_a_process_that_is_forked_meanwhile(tmp_path, where):
+    """What threads of the parent hold is not waited for in the child, which has none of them."""
+    source = "import sys\nsys.torch_is_there()\nsys.torch_may_go_on()\n__version__ = '2.9.1'\n"
+    (tmp_path / "torch.py").write_text(source)
+    program = f"WHERE, REPORT = {where!r}, {CHILD!r}\n{FORKS}"
+    path = f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program],
+        env={**os.environ, "PYTHONPATH": path},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    child, parent = map(json.loads, done.stdout.splitlines())
+    assert child[4] < 5
+    assert parent[:4] == ["in_process", True, False, ""]
+    if where == "rehearsal":
+        assert child[:4] == ["in_process", True, False, ""]
+    else:
+        assert child[:3] == ["in_process", None, True]
+        assert "forked while torch was being imported" in child[3]
 
 
 def test_no_more_threads(pretend, monkeypatch):
