@@ -175,7 +175,7 @@ def _is_begun() -> bool:
 
 
 def _waits_for_a_capture() -> bool:
-    """Tell whether a thread takes a snapshot below torch's own code, as what torch loads at its import may."""
+    """Tell whether a thread takes a snapshot below torch's own code, as what torch loads with it may."""
     for frame in sys._current_frames().values():  # noqa: SLF001 - there is no public way
         at: FrameType | None = frame
         is_capturing = False
