@@ -8,7 +8,7 @@ distribution holds that very package.
 from collections.abc import Sequence
 from typing import Annotated
 
-from aorta.collect import Context, Distribution
+from aorta.collect import Context, Distribution, Module
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
@@ -82,14 +82,8 @@ def collect(ctx: Context) -> Torchrec:
     elif version is None:
         text = f"{module.origin} is a single file, which has no version.py, and no metadata holds it"
         ctx.note(ReasonKind.ABSENT, "package_version", text, subject=module.origin)
-    if (
-        said is not None
-        and metadata is not None
-        and is_version(metadata)
-        and not same_version(said, metadata)
-    ):
-        text = f"the package says {said}, metadata {metadata}: one of them is of another copy"
-        ctx.note(ReasonKind.EXPECTED, "package_version", text, subject=module.origin)
+    if said is not None and metadata is not None:
+        _note_other_copy(ctx, module, said, metadata)
     return Torchrec(
         package_version=version,
         commit=_commit(ctx, version, commit),
@@ -118,6 +112,13 @@ def _metadata_version(ctx: Context, candidates: Sequence[Distribution]) -> str |
         text = f"metadata of several versions: {', '.join(each[:60] for each in (first, *differing))}"
         ctx.note(ReasonKind.EXPECTED, "distribution_version", text)
     return first
+
+
+def _note_other_copy(ctx: Context, module: Module, said: str, metadata: str) -> None:
+    """Note that the package and the metadata are not of one copy, where their versions tell it."""
+    if is_version(metadata) and not same_version(said, metadata):
+        text = f"the package says {said}, metadata {metadata}: one of them is of another copy"
+        ctx.note(ReasonKind.EXPECTED, "package_version", text, subject=module.origin)
 
 
 def _promoted(providers: Sequence[Provider]) -> str | None:

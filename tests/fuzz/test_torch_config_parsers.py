@@ -111,7 +111,7 @@ SYMBOLS = st.one_of(st.text(max_size=60), st.lists(CODES, max_size=16).map("".jo
 @given(TEXTS)
 def test_configurations(text):
     config = parse_config(text)
-    for value in (config.hip_runtime, config.miopen, config.rocm):
+    for value in (config.hip_runtime, config.miopen):
         assert value is None or (value in text and value.strip() == value != "")
     for name, value in (config.settings or {}).items():
         assert f"{name}=" in text

@@ -1,6 +1,9 @@
 """Stand-ins for torch that hang, die, print, fork and lie, and what is to be told of each."""
 
+import concurrent.futures
 from dataclasses import dataclass, field
+
+import pytest
 
 from tests.parts.torches import ANSWERS, GIT, HIP, VERSION
 
@@ -243,3 +246,18 @@ HOSTILE = {
     "every_attribute_fails": Torch(whole=GETATTR, errors={"config": "RuntimeError: no __config__ here"}),
     "no_module": Torch(whole=NO_MODULE, errors={"config": "KeyError: '__config__'"}),
 }
+
+#: Processes that import one each.
+AT_ONCE = 3
+
+
+def run_each(run):
+    """Run all, and what has no torch (``none``), a few at once; return what came of each by its name."""
+    names = ["none", *HOSTILE]
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        return dict(zip(names, pool.map(run, names), strict=True))
+
+
+def everywhere(test):
+    """Run a test for each of them."""
+    return pytest.mark.parametrize("name", HOSTILE)(test)

@@ -1,17 +1,15 @@
 """A probe beside a torch that hangs, dies, prints or lies: the file is whole, and nothing is left of it."""
 
-import concurrent.futures
 import json
 from pathlib import Path
 
 import pytest
 
 from tests.parts.fake_tools import make
-from tests.parts.hostile_torches import HOSTILE, STATIC, Torch
+from tests.parts.hostile_torches import HOSTILE, STATIC, Torch, everywhere, run_each
 from tests.parts.probing import differing, environment, gone, probe
 from tests.parts.torches import stand_in
 
-AT_ONCE = 3
 DEADLINE_S, LOOSE_S = 40, 20
 #: In a directory of its own, where a crash may leave its memory.
 START = 'ulimit -c "$(ulimit -H -c)" && cd "$1" && shift && exec "$@"'
@@ -55,13 +53,7 @@ def outcomes(tmp_path_factory):
         options = ("--timeout", "TorchFacts=3") if "did not end in time" in case.ended else ()
         return Outcome(base / name, path, case.source, *options)
 
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        names = ["none", *HOSTILE]
-        return dict(zip(names, pool.map(run, names), strict=True))
-
-
-def everywhere(test):
-    return pytest.mark.parametrize("name", HOSTILE)(test)
+    return run_each(run)
 
 
 @everywhere

@@ -1,6 +1,5 @@
 """``capture_to`` in a program whose torch hangs, dies, prints or lies: the program does not feel it."""
 
-import concurrent.futures
 import json
 import os
 import signal
@@ -11,11 +10,10 @@ import time
 import pytest
 
 from tests.parts.fake_tools import make
-from tests.parts.hostile_torches import HOSTILE, STATIC, Torch
+from tests.parts.hostile_torches import HOSTILE, STATIC, Torch, everywhere, run_each
 from tests.parts.probing import environment, gone
 from tests.parts.torches import stand_in
 
-AT_ONCE = 3
 DEADLINE_S, LOOSE_S, WAIT_S = 40, 25, 3
 
 PROGRAM = """
@@ -81,13 +79,7 @@ def outcomes(tmp_path_factory):
         case = HOSTILE.get(name, Torch())
         return Outcome(base / name, path, case.source, WAIT_S if "did not end in time" in case.ended else 30)
 
-    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        names = ["none", *HOSTILE]
-        return dict(zip(names, pool.map(run, names), strict=True))
-
-
-def everywhere(test):
-    return pytest.mark.parametrize("name", HOSTILE)(test)
+    return run_each(run)
 
 
 @everywhere

@@ -16,6 +16,7 @@ from tests.parts.fuse import hanging_mount
 from tests.parts.probing import Probed, environment, gone, probe
 from tests.parts.torches import ANSWERS, VERSION, stand_in
 
+PROBE = (sys.executable, "-m", "aorta", "env", "probe", "--deadline", "9", "-o")
 PLUGIN = ("--plugin", "tests.parts.asked_torch")
 OTHER = "2.8.0+rocm6.4"
 ODD = "py 311 'a' \"b\" $HOME `c` ; & (d)\n"
@@ -322,17 +323,7 @@ def refusals(base):
 
     def run(name):
         program = NONE[name][0](base / f"none-{name}")
-        command = [
-            sys.executable,
-            "-m",
-            "aorta",
-            "env",
-            "probe",
-            "--deadline",
-            "9",
-            "-o",
-            f"{base}/none-{name}.json",
-        ]
+        command = [*PROBE, f"{base}/none-{name}.json"]
         done = subprocess.run(
             [*command, "--python", program],
             env=environ,
@@ -367,17 +358,7 @@ def test_what_is_no_python_is_refused_in_one_line(refusals, base, name):
 def test_a_program_on_a_file_system_that_hangs(tmp_path, name, words):
     with hanging_mount() as point:
         environ = environment(tmp_path, "/usr/bin:/bin", covered=False)
-        command = [
-            sys.executable,
-            "-m",
-            "aorta",
-            "env",
-            "probe",
-            "--deadline",
-            "9",
-            "-o",
-            str(tmp_path / "x.json"),
-        ]
+        command = [*PROBE, str(tmp_path / "x.json")]
         done = subprocess.run(
             [*command, "--python", f"{point}/{name}"],
             env=environ,

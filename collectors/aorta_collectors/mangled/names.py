@@ -133,7 +133,7 @@ class Names(Cursor):
             self.expect("_")
 
     def _name(self) -> str:
-        """Read a name; ``_last`` is then the arguments at its end, None where there are none."""
+        """Read a name; ``last`` is then the arguments at its end, None where there are none."""
         self.last = None
         start = self.peek(2)
         if start[:1] == "N":

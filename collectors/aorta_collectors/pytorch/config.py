@@ -33,14 +33,13 @@ class BuildConfig:
     cuda_flags: str | None = None
     hip_runtime: str | None = None
     miopen: str | None = None
-    rocm: str | None = None
     lines: tuple[str, ...] | None = None
 
 
 @functools.cache
 def _line() -> "re.Pattern[str]":
     return re.compile(
-        r"^[ \t]{0,8}-[ \t]{1,4}(?:(HIP Runtime|MIOpen|ROCm)[ \t]+([0-9][0-9A-Za-z.+~_-]{0,80})[ \t\r]*$"
+        r"^[ \t]{0,8}-[ \t]{1,4}(?:(HIP Runtime|MIOpen)[ \t]+([0-9][0-9A-Za-z.+~_-]{0,80})[ \t\r]*$"
         r"|Build settings:[ \t]+([^\n]*?)[ \t\r]*$)",
         re.MULTILINE,
     )
@@ -76,7 +75,6 @@ def parse_config(text: str) -> BuildConfig:
         cuda_flags=settings.get("CUDA_FLAGS") if settings is not None else None,
         hip_runtime=lines.get("HIP Runtime"),
         miopen=lines.get("MIOpen"),
-        rocm=lines.get("ROCm"),
         lines=_other_lines(text),
     )
 
