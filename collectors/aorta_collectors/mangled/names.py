@@ -17,44 +17,9 @@ _STANDARD = {
 UNARY = frozenset(("ps", "ng", "ad", "de", "co", "nt", "pp", "mm", "nx", "te", "az", "sz", "tw", "dl", "da"))
 BINARY = frozenset(
     (
-        *(
-            "pl",
-            "mi",
-            "ml",
-            "dv",
-            "rm",
-            "an",
-            "or",
-            "eo",
-            "aS",
-            "pL",
-            "mI",
-            "mL",
-            "dV",
-            "rM",
-            "aN",
-            "oR",
-            "eO",
-        ),
-        *(
-            "ls",
-            "rs",
-            "lS",
-            "rS",
-            "eq",
-            "ne",
-            "lt",
-            "gt",
-            "le",
-            "ge",
-            "ss",
-            "aa",
-            "oo",
-            "cm",
-            "pm",
-            "ix",
-            "ds",
-        ),
+        *("pl", "mi", "ml", "dv", "rm", "an", "or", "eo", "aS", "pL", "mI", "mL"),
+        *("dV", "rM", "aN", "oR", "eO", "ls", "rs", "lS", "rS", "eq", "ne", "lt"),
+        *("gt", "le", "ge", "ss", "aa", "oo", "cm", "pm", "ix", "ds"),
     )
 )
 _OTHER = frozenset(("nw", "na", "cl", "pt", "qu", "aw"))
