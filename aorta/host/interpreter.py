@@ -111,9 +111,16 @@ class Interpreters:
         finally:
             self.clean()
             self._caches.discard(cache)
-        if done.outcome in (Outcome.NOT_FOUND, Outcome.DENIED):
+        if done.outcome in (Outcome.NOT_FOUND, Outcome.DENIED) or self._is_no_python(done):
             raise NoInterpreterError(f"no process can be started to import it: {_why(done)}")
         return report(done)
+
+    def _is_no_python(self, done: Completed) -> bool:
+        """Tell whether this process's double did not even begin.
+
+        In an application that embeds Python ``sys.executable`` may be that application.
+        """
+        return self.program is None and done.outcome is Outcome.EXIT and not done.stdout.startswith("\n")
 
     def clean(self) -> None:
         """Remove what an import has written as its caches."""

@@ -254,6 +254,19 @@ def test_no_interpreter_at_all(monkeypatch):
         Interpreters(Run(done()), "/x").torch(5)
 
 
+@pytest.mark.parametrize("program", ["/bin/sh", "/bin/sleep", "/bin/false"])
+def test_an_application_that_embeds_python_is_no_interpreter(host, monkeypatch, program):
+    monkeypatch.setattr(sys, "executable", program)
+    with pytest.raises(NoInterpreterError, match="it ended with exit status"):
+        host.interpreters.torch(10)
+
+
+def test_a_python_that_begins_is_one_however_it_ends():
+    failed = {"outcome": Outcome.EXIT, "exit_code": 1, "stderr": "MemoryError"}
+    assert "MemoryError" in Interpreters(Run(done("\n", **failed))).torch(5)["ended"]
+    assert "MemoryError" in Interpreters(Run(done("", **failed)), "/x").torch(5)["ended"]
+
+
 def test_caches_are_removed_whoever_comes_first(tmp_path, monkeypatch):
     monkeypatch.setattr(interpreter, "CACHES_IN", str(tmp_path))
     written, go_on = threading.Event(), threading.Event()
