@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aorta_collectors.pytorch.cmake_cache import parse_cache
 from aorta_collectors.pytorch.ninja import CODEGEN_FLAGS, TARGETS, Compiled, parse_line
 from aorta_collectors.pytorch.ninja_file import BuildFile, parse_statement, parse_words
-from aorta_collectors.pytorch.source_tree import parse_checkout, parse_recorded
+from aorta_collectors.pytorch.submodules import parse_checkout, parse_recorded
 
 MANY = settings(max_examples=2000, deadline=None, derandomize=True)
 COMMIT = "0123456789abcdef" * 2 + "01234567"

@@ -17,8 +17,19 @@ from aorta_collectors.providers import TorchFacts
 from aorta_collectors.pytorch.cmake_cache import describe as describe_cache
 from aorta_collectors.pytorch.model import CmakeCache, InstallKind, NinjaHipcc, SubmoduleCommits
 from aorta_collectors.pytorch.ninja import describe as describe_ninja
-from aorta_collectors.pytorch.source_tree import source_tree, submodule_commits
+from aorta_collectors.pytorch.source_tree import source_tree
+from aorta_collectors.pytorch.submodules import submodule_commits
 from tests.parts.needs import need
+
+#: What is told of submodules where nothing is.
+NULL = {
+    "composable_kernel": None,
+    "aiter": None,
+    "fbgemm": None,
+    "_source": None,
+    "superproject": None,
+    "recorded": {"composable_kernel": None, "aiter": None, "fbgemm": None},
+}
 
 
 @frozen
@@ -142,3 +153,19 @@ def configure_hip(tree: Path, text, *words):
         *HIP_COMPILER,
         *words,
     )
+
+
+class Refusing:
+    """A host whose ``stat`` of some paths fails."""
+
+    def __init__(self, host, refused):
+        self._host, self._refused = host, refused
+
+    def __getattr__(self, name):
+        return getattr(self._host, name)
+
+    def stat(self, path, *, timeout=None, follow=True):
+        if path in self._refused:
+            number = self._refused[path]
+            raise OSError(number, os.strerror(number), path)
+        return self._host.stat(path, timeout=timeout, follow=follow)

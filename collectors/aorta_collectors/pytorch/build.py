@@ -20,7 +20,8 @@ from aorta_collectors.pytorch.model import (
     VersionSource,
 )
 from aorta_collectors.pytorch.ninja import describe as ninja_hipcc
-from aorta_collectors.pytorch.source_tree import source_tree, submodule_commits
+from aorta_collectors.pytorch.source_tree import source_tree
+from aorta_collectors.pytorch.submodules import submodule_commits
 from aorta_collectors.tree.libraries import by_version
 from aorta_collectors.tree.versions import TorchVersion, parse_torch_version
 
