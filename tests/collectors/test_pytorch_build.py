@@ -160,6 +160,15 @@ def test_metadata_of_another_version():
     assert rocm().value["distribution_version"] is None
 
 
+@pytest.mark.parametrize(("text", "kind"), [("Name: torch\n", "absent"), (errno.EACCES, "denied")])
+def test_metadata_that_tell_no_version(text, kind):
+    unread = Distribution(name="torch", version=None, path=f"{SITE}/torch-{VERSION}.dist-info")
+    files = {f"{unread.path}/METADATA": text}
+    result = rocm(distributions={"torch": unread}, files=files)
+    assert (result.value["version"], result.value["distribution_version"]) == (VERSION, None)
+    assert result.kinds("distribution_version") == [kind]
+
+
 def test_further_metadata():
     stale = f"{SITE}/torch-1.12.1+cu116.dist-info"
     own = Distribution(

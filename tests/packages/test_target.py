@@ -1,5 +1,7 @@
 """The module that an import would take, as every section of a package finds it."""
 
+import errno
+
 import pytest
 
 from aorta.testing import Distribution, FakeHost, Module, collect
@@ -33,6 +35,18 @@ def test_a_directory_without_a_package(section, module):
     assert any(
         f"only a directory without a package: /work/{module}" in each.detail for each in result.reasons
     )
+
+
+@pytest.mark.parametrize("section, module", SECTIONS.items())
+def test_a_directory_that_may_not_be_looked_into_can_be_a_package(section, module):
+    host = FakeHost(
+        files={f"/sp/{module}": errno.EACCES},
+        modules={module: Module(name=module, locations=(f"/sp/{module}",))},
+    )
+    result = collect(host, section)
+    assert set(of_package(section, result.value).values()) == {None}
+    assert "denied" in result.kinds()
+    assert not any("without a package" in each.detail for each in result.reasons)
 
 
 @pytest.mark.parametrize("section, module", SECTIONS.items())

@@ -126,6 +126,28 @@ def test_a_directory_called_torch_is_no_torch():
     assert "/work/torch" in result.typed.gap.detail
 
 
+@pytest.mark.parametrize(("error", "kind"), [(errno.EACCES, "denied"), (errno.EIO, "failed")])
+def test_a_directory_that_may_not_be_looked_into_can_be_a_package(error, kind):
+    host = FakeHost(
+        modules={"torch": Module(name="torch", locations=("/work/torch", "/sp/torch"))},
+        files={"/sp/torch": error},
+    )
+    result = provide(host, TorchFacts)
+    assert (result.typed.installed, result.typed.gap.kind) == (False, kind)
+    assert result.coverage["torch"] is Coverage.UNKNOWN
+    assert "/sp/torch" in result.typed.gap.detail
+
+
+def test_a_search_path_that_this_user_may_not_look_into_is_named():
+    host = FakeHost(
+        observed={"interpreter": {"path": ["/sp", "/root/sp", 7]}},
+        files={"/root/sp": errno.EACCES},
+    )
+    result = provide(host, TorchFacts)
+    assert (result.typed.gap.kind, result.coverage["torch"]) == ("absent", Coverage.ABSENT)
+    assert result.typed.gap.detail.endswith("this interpreter, which may not look into /root/sp")
+
+
 @pytest.mark.parametrize("file", ["/work/torch.py", "/work/torch.cpython-311-x86_64-linux-gnu.so"])
 def test_a_single_file_has_no_neighbours(file):
     neighbours = {"/work/version.py": "__version__ = '0.1'\n", "/work/lib/libtorch.so": ""}

@@ -48,11 +48,24 @@ def find(ctx: Context, name: str, distributions: Sequence[Distribution] = ()) ->
         return _absolute(ctx, module)
     text = f"{name} is not installed for this interpreter"
     if module is not None:
+        unseen = unseen_package(ctx, module)
+        if unseen is not None:
+            return unseen.failure
         text = f"no {name}, only a directory without a package: {', '.join(module.locations)}"
     elif distributions:
         told = ", ".join(f"{each.name} {each.version} ({each.path})" for each in distributions)
         text = f"metadata without the package {name}: {told}"
     return Answer(kind=ReasonKind.ABSENT, subject=name, detail=text)
+
+
+def unseen_package(ctx: Context, module: Module) -> Answer[Any] | None:
+    """Return why it is not known whether a directory is a package; None where it is seen to be none.
+
+    To the import system a package that may not be looked into is a directory without a package.
+    """
+    looks = [ctx.stat(posixpath.join(place, "__init__.py")) for place in module.locations]
+    hidden = (look for look in looks if not (look.ok or look.absent))
+    return next((look for look in hidden if look.kind is not ReasonKind.NOT_RECORDED), None)
 
 
 def _absolute(ctx: Context, module: Module) -> Answer[Module]:

@@ -13,6 +13,7 @@ from aorta.collect import Answer, Context, Distribution, Module
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Coverage, ReasonKind
 from aorta.plugin import provider
+from aorta_collectors.observations import mapping
 from aorta_collectors.providers.gap import Gap
 from aorta_collectors.pytorch.version_module import parse_version_module
 
@@ -152,14 +153,32 @@ def _missing(ctx: Context, module: Answer[Module | None], metadata: Answer[Distr
     if unseen is not None:
         ctx.cover("torch", Coverage.UNKNOWN)
         return Gap.of(unseen, "torch")
+    if module.value is not None:
+        # Only where there is such a directory.
+        from aorta_collectors.packages.target import unseen_package
+
+        hidden = unseen_package(ctx, module.value)
+        if hidden is not None:
+            ctx.cover("torch", Coverage.UNKNOWN)
+            return Gap.of(hidden, "torch")
     ctx.cover("torch", Coverage.ABSENT)
-    text = "torch is not installed for this interpreter"
+    text = f"torch is not installed for this interpreter{_unsearched(ctx)}"
     if module.value is not None:
         places = ", ".join(module.value.locations)
         text = f"no torch, only a directory of that name without a package: {places}"
     elif metadata.value is not None:
         text = f"metadata of torch {metadata.value.version} without the package: {metadata.value.path}"
     return Gap(kind=ReasonKind.ABSENT, subject="torch", detail=text)
+
+
+def _unsearched(ctx: Context) -> str:
+    """Return in words which directories of the search path this user may not look into."""
+    path = (mapping(ctx, "interpreter").value or {}).get("path")
+    entries = [entry for entry in path if isinstance(entry, str)] if isinstance(path, list) else []
+    denied = [
+        entry for entry in entries if ctx.stat(posixpath.join(entry, "torch")).kind is ReasonKind.DENIED
+    ]
+    return f", which may not look into {', '.join(denied)}" if denied else ""
 
 
 def _static(ctx: Context, package: str) -> dict[str, Any]:

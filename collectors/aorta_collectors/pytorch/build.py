@@ -1,5 +1,6 @@
 """A torch build, described by all that tells of it."""
 
+import posixpath
 import re
 from typing import Any
 
@@ -54,6 +55,8 @@ def _identity(ctx: Context, torch: TorchFacts) -> dict[str, Any]:
         ctx.take(torch.told("version"), "version")
     parts = parse_torch_version(version) if version else TorchVersion(base="")
     others = torch.distribution.others if torch.distribution is not None else ()
+    if torch.distribution is not None and torch.distribution.path and not metadata:
+        _note_unread(ctx, torch.distribution.path)
     return {
         "version": version,
         "version_source": VersionSource(source) if version is not None else None,
@@ -67,6 +70,15 @@ def _identity(ctx: Context, torch: TorchFacts) -> dict[str, Any]:
         "rocm_version": _text(ctx, torch, "rocm", "rocm_version"),
         "debug": _debug(ctx, torch),
     }
+
+
+def _note_unread(ctx: Context, metadata: str) -> None:
+    """Note why metadata that are there tell no version."""
+    text = ctx.resource(posixpath.join(metadata, "METADATA"))
+    if text.ok or text.absent:
+        ctx.note(ReasonKind.ABSENT, "distribution_version", f"{metadata}: no version in it", subject=metadata)
+    else:
+        ctx.take(text, "distribution_version")
 
 
 def _text(ctx: Context, torch: TorchFacts, name: str, field: str) -> str | None:
