@@ -11,7 +11,7 @@ from typing import Any
 
 from aorta.collect import Answer, Context, Distribution, Module
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Coverage, ReasonKind
+from aorta.model.vocabulary import Coverage, ReasonKind, Word
 from aorta.plugin import provider
 from aorta_collectors.observations import mapping
 from aorta_collectors.providers.gap import Gap
@@ -39,6 +39,14 @@ KNOWN_BY = ("libtorch_hip.so", "libtorch.so", "libtorch_cpu.so", "libc10_hip.so"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
+class VersionSource(Word):
+    """Who told a version: torch, its version.py, or the metadata of its package."""
+
+    TORCH = "torch"
+    VERSION_PY = "version.py"
+    METADATA = "metadata"
+
+
 @frozen
 class TorchFacts:
     """What is known of the torch that this process, or the interpreter asked about, would use.
@@ -49,8 +57,8 @@ class TorchFacts:
     failed one. ``facts`` holds what was told, by name: version, git_version, hip, cuda, rocm, debug, file,
     config (the text of ``torch.__config__.show()``) or only cxx_flags of it, arch_flags, the four switches
     of attention kernels, nccl, mapped (lines of ``/proc/self/maps``). ``sources`` says of each fact who
-    told it: torch, version.py or metadata.
-    ``ended`` says how the process of a child ended that did not end well, ``noise`` what it printed.
+    told it: torch or its version.py. ``ended`` says how the process of a child ended that did not end well,
+    ``noise`` what it printed.
     """
 
     strategy: str = STATIC
@@ -61,7 +69,7 @@ class TorchFacts:
     importable: bool | None = None
     error: str | None = None
     facts: Mapping[str, Any] = NOTHING
-    sources: Mapping[str, str] = NOTHING
+    sources: Mapping[str, VersionSource] = NOTHING
     errors: Mapping[str, str] = NOTHING
     gap: Gap | None = None
     ended: str = ""
@@ -108,18 +116,20 @@ def provide(ctx: Context) -> TorchFacts:
     if package is None:
         return TorchFacts(distribution=distribution, gap=_missing(ctx, module, metadata))
     ctx.cover("torch", Coverage.SEEN)
-    found = TorchFacts(module=module.value, distribution=distribution, package=package)
     static = _static(ctx, package)
     answer = ctx.torch(TIMEOUT_S)
     said = answer.value if isinstance(answer.value, dict) else {}
     facts, errors = _mapping(said.get("parts")), _mapping(said.get("errors"))
     told = {name: value for name, value in facts.items() if name not in STATIC_NAMES or _is_version(value)}
-    sources = {**dict.fromkeys(static, "version.py"), **dict.fromkeys(told, "torch")}
+    sources = {
+        **dict.fromkeys(static, VersionSource.VERSION_PY),
+        **dict.fromkeys(told, VersionSource.TORCH),
+    }
     everything = {**static, **told}
     imported = None if _was_not_found(said) else said.get("imported")
     return TorchFacts(
         strategy=_word(said.get("how")),
-        module=found.module,
+        module=module.value,
         distribution=distribution,
         package=package,
         lib_dir=_lib_dir(ctx, package, everything.get("mapped")),

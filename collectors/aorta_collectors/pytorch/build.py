@@ -6,20 +6,14 @@ from typing import Any
 
 from aorta.collect import Answer, Context
 from aorta.model.vocabulary import ReasonKind
-from aorta_collectors.providers.torch_facts import TorchFacts
+from aorta_collectors.providers.torch_facts import TorchFacts, VersionSource
 from aorta_collectors.providers.torch_symbols import MARKERS, TorchSymbols
 from aorta_collectors.pytorch.cmake_cache import describe as cmake_cache
 from aorta_collectors.pytorch.config import BuildConfig, build_config, defines_option
 from aorta_collectors.pytorch.flags import describe as describe_flags
 from aorta_collectors.pytorch.flags import options, runtime
 from aorta_collectors.pytorch.metadata import own_version
-from aorta_collectors.pytorch.model import (
-    BUNDLED,
-    CK_OPTIONS,
-    BinaryIntrospection,
-    PytorchBuild,
-    VersionSource,
-)
+from aorta_collectors.pytorch.model import BUNDLED, CK_OPTIONS, BinaryIntrospection, PytorchBuild
 from aorta_collectors.pytorch.ninja import describe as ninja_hipcc
 from aorta_collectors.pytorch.source_tree import source_tree
 from aorta_collectors.pytorch.submodules import submodule_commits
@@ -50,7 +44,7 @@ def _identity(ctx: Context, torch: TorchFacts) -> dict[str, Any]:
     metadata = torch.distribution.version if torch.distribution is not None else None
     own = own_version(ctx, torch) if version is None else None
     if own:
-        version, source = own, VersionSource.METADATA.value
+        version, source = own, VersionSource.METADATA
     if version is None:
         ctx.take(torch.told("version"), "version")
     parts = parse_torch_version(version) if version else TorchVersion(base="")
@@ -59,7 +53,7 @@ def _identity(ctx: Context, torch: TorchFacts) -> dict[str, Any]:
         _note_unread(ctx, torch.distribution.path)
     return {
         "version": version,
-        "version_source": VersionSource(source) if version is not None else None,
+        "version_source": source if version is not None else None,
         "rocm_local": parts.rocm,
         "git_local": parts.git,
         "distribution_version": metadata if metadata != version else None,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, Word
+from aorta_collectors.providers.torch_facts import VersionSource
 from aorta_collectors.providers.torch_symbols import MARKERS
 
 PROCESS = (Provenance.PROCESS,)
@@ -24,14 +25,6 @@ BUILD_FLAGS: dict[str, tuple[str, ...]] = {
     )
 }
 BUILD_FLAGS["USE_MIOPEN"] = ("USE_MIOPEN", "CAFFE2_USE_MIOPEN")
-
-
-class VersionSource(Word):
-    """Who told the version."""
-
-    TORCH = "torch"
-    VERSION_PY = "version.py"
-    METADATA = "metadata"
 
 
 class InstallKind(Word):
