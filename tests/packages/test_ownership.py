@@ -6,6 +6,7 @@ import json
 import pytest
 
 from aorta.testing import Distribution, FakeHost, collect
+from aorta_collectors.packages import ownership
 from aorta_collectors.packages.ownership import lists, parse_record
 
 SITE = "/venv/lib/python3.11/site-packages"
@@ -76,6 +77,15 @@ def test_a_module_that_is_one_file_has_no_neighbours():
     origin = f"{SITE}/torchrec.py"
     assert claims({origin: "", f"{INFO}/RECORD": "torchrec/__init__.py,,\n"}, origin=origin) == []
     assert claims({origin: "", f"{INFO}/RECORD": "torchrec.py,,\n"}, origin=origin) == ["record"]
+
+
+def test_a_record_that_is_not_read_to_its_end_leaves_it_open(monkeypatch):
+    monkeypatch.setattr(ownership, "RECORD_LIMIT", 1 << 20)
+    for others in ("other/e.py,,\n" * (1 << 17), "other/é.py,,\n" * (1 << 17)):
+        result = claim({f"{INFO}/RECORD": f"{others}torchrec/__init__.py,,\n"})
+        assert (result.value["providers"], result.value["conflict"]) == ([], None)
+        assert result.kinds("conflict") == ["unparsed"]
+    assert claims({f"{INFO}/RECORD": "torchrec/__init__.py,,\n" + "other/e.py,,\n" * (1 << 17)}) == ["record"]
 
 
 def test_a_record_that_cannot_be_read_leaves_it_open():

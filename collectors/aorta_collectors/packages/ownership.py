@@ -95,6 +95,9 @@ def _claim(ctx: Context, distribution: Distribution, module: Module) -> Answer[C
     if record.value is not None:
         home = posixpath.dirname(path)
         listed = lists(record.value, home, origin, module.locations)
+        if not listed and len(record.value.encode()) >= RECORD_LIMIT:
+            text = f"{path}/RECORD: longer than {RECORD_LIMIT >> 20} MB, and the start does not list it"
+            return Answer(kind=ReasonKind.UNPARSED, subject=path, detail=text)
         return Answer(value=Claim.RECORD, subject=path) if listed else no
     if not record.absent:
         return record.failure
