@@ -53,6 +53,9 @@ ENDING_S = 3
 #: Seconds that what the import left running is given to be gone once it was killed.
 GONE_S = 1
 
+#: Seconds between two looks at whether anybody waits for the answer.
+LOOK_S = 1.0
+
 #: The longest text that is told, in characters: one answer must not take the room of the others.
 TEXT_LIMIT = 1 << 20
 
@@ -313,7 +316,7 @@ def _stand_guard() -> None:
 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _prctl(SET_CHILD_SUBREAPER, 1)
-    guard = os.getpid()
+    guard, asking = os.getpid(), os.getppid()
     with warnings.catch_warnings():
         # A thread of a sitecustomize has nothing to do with what follows.
         warnings.simplefilter("ignore")
@@ -327,6 +330,7 @@ def _stand_guard() -> None:
         if os.getppid() != guard:
             os._exit(0)
         return
+    _end_with(asking)
     while True:
         process, status = os.waitpid(-1, 0)
         if process == worker:
@@ -335,6 +339,23 @@ def _stand_guard() -> None:
     if os.WIFSIGNALED(status):
         _end_by(os.WTERMSIG(status))
     os._exit(os.WEXITSTATUS(status))
+
+
+def _end_with(asking: int) -> None:
+    """Let this process look from time to time whether the one that asks is there, and end with it.
+
+    That one can be killed, and then nobody ends an import that hangs.
+    """
+    guard = os.getpid()
+
+    def look(_number: int, _frame: Any) -> None:
+        if os.getppid() != asking:
+            _end_all_below(guard)
+            os._exit(1)
+
+    signal.signal(signal.SIGALRM, look)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+    signal.setitimer(signal.ITIMER_REAL, LOOK_S, LOOK_S)
 
 
 def _prctl(option: int, value: int) -> None:

@@ -16,6 +16,7 @@ from aorta.host import torch_report
 from aorta.host.interpreter import FIRST_LINE, program_text
 from aorta.host.torch_report import SWITCHES, VERSIONS, error_text, mapped, parts
 from tests.parts import pythons
+from tests.parts.probing import gone, left_behind
 
 TOLD = dict.fromkeys(VERSIONS) | {"hip": "7.1.2", "debug": False}
 
@@ -466,6 +467,33 @@ def test_what_torch_leaves_behind_ends_with_it(tmp_path):
     # Whoever keeps the output open keeps this test.
     assert time.monotonic() - begun < 30
     assert (told[-1], code) == ({"done": True}, 0)
+
+
+KILLED = """
+import subprocess, sys, time
+asked = subprocess.Popen([sys.executable, *{how!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+asked.stdin.write({wish!r}.encode())
+asked.stdin.close()
+print("asked", flush=True)
+time.sleep(600)
+"""
+
+
+def test_nothing_is_left_of_one_whose_asker_was_killed(tmp_path):
+    (tmp_path / "torch.py").write_text(
+        f"{LEAVING}\nopen({str(tmp_path / 'there')!r}, 'w')\ntime.sleep(600)\n"
+    )
+    marker = f"TEST_MARKER={tmp_path}"
+    program = KILLED.format(how=FILE, wish=json.dumps(wish(tmp_path)))
+    env = {**os.environ, "TEST_MARKER": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", program], env=env, stdout=subprocess.PIPE) as asker:
+        assert asker.stdout.readline() == b"asked\n"
+        until = time.monotonic() + 30
+        while not (tmp_path / "there").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert len(left_behind(marker)) > 2
+        asker.kill()
+    assert gone(marker, within_s=10) == {}
 
 
 def test_without_room_for_a_second_process_there_is_no_guard(tmp_path):
