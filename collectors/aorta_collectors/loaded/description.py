@@ -12,7 +12,7 @@ from aorta_collectors.loaded.difference import Compared, Mapped
 from aorta_collectors.loaded.found import Found
 from aorta_collectors.loaded.log import banners_of
 from aorta_collectors.loaded.model import Basis, LoadedLibrary
-from aorta_collectors.loaded.origin import SITES, find_homes, origin_of
+from aorta_collectors.loaded.origin import find_homes, origin_of
 from aorta_collectors.loaded.versions import Versions
 from aorta_collectors.loaded.wheels import library_dirs
 from aorta_collectors.providers.mapped_libraries import SELF, TORCH_CHILD
@@ -72,7 +72,7 @@ def _torch_dirs(torch: TorchFacts) -> tuple[str | None, ...]:
 def _sites(ctx: Context, torch: TorchFacts) -> tuple[str, ...]:
     """Return the directories that Python packages with libraries may lie in."""
     beside = (posixpath.dirname(torch.package),) if torch.package else ()
-    return (*beside, *(each for each in ctx.need(PythonFacts).path if each.endswith(SITES)))
+    return (*beside, *ctx.need(PythonFacts).sites)
 
 
 def _taken(ctx: Context, answer: Answer[Any], fields: Sequence[str]) -> Any:

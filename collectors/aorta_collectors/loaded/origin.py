@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from aorta.collect import Context
 from aorta.model.frozen import frozen
 from aorta_collectors.loaded.model import Origin
+from aorta_collectors.providers.python_facts import SITES
 from aorta_collectors.providers.rocm_roots import RocmRoots, shares_directories
 from aorta_collectors.tree.libraries import is_rocm_library
 from aorta_collectors.tree.links import resolve
-
-SITES = ("site-packages", "dist-packages")
 
 
 @frozen

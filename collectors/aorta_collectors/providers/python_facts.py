@@ -14,6 +14,8 @@ from aorta_collectors.observations import mapping, text
 from aorta_collectors.providers.gap import Gap
 
 CONDA, VENV, SYSTEM = "conda", "venv", "system"
+#: What directories are called that packages are installed into.
+SITES = ("site-packages", "dist-packages")
 NAME_VARIABLE = "CONDA_DEFAULT_ENV"
 PREFIX_VARIABLE = "CONDA_PREFIX"
 
@@ -39,6 +41,11 @@ class PythonFacts:
     conda_prefix: str | None = None
     stale_conda: str | None = None
     gap: Gap | None = None
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """Return the directories of the search path that packages are installed into."""
+        return tuple(entry for entry in self.path if entry.endswith(SITES))
 
 
 @provider(model=PythonFacts, timeout_s=10)

@@ -239,8 +239,7 @@ def _wheels(ctx: Context, roots: RocmRoots) -> Iterator[str]:
 def _sites(ctx: Context, roots: RocmRoots, torch: tuple[str, ...]) -> tuple[str, ...]:
     """Return the directories that Python packages with ROCm libraries may lie in."""
     beside = [posixpath.dirname(root) for root in roots.lib_roots if WHEEL_PREFIX in root]
-    told = [each for each in ctx.need(PythonFacts).path if each.endswith(("site-packages", "dist-packages"))]
-    return tuple(dict.fromkeys((*beside, *map(posixpath.dirname, torch), *told)))
+    return tuple(dict.fromkeys((*beside, *map(posixpath.dirname, torch), *ctx.need(PythonFacts).sites)))
 
 
 def _copy(ctx: Context, library: KernelLibrary, copy: Copy) -> LibraryCopy:
