@@ -177,7 +177,7 @@ def _zipped_distributions(files: Files, entry: str, wanted: str) -> Iterator[Dis
         yield Distribution(
             name=headers.get("name") or wanted,
             version=headers.get("version") or None,
-            path=str(getattr(found, "_path", entry)),
+            path=str(getattr(found, "_path", entry)).rstrip("/"),
             direct_url=found.read_text("direct_url.json"),
         )
 

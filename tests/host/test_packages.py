@@ -87,7 +87,8 @@ def test_packages_in_a_zip_file(host, site):
         file.writestr("zipped-6.dist-info/METADATA", "Name: zipped\nVersion: 6\n")
         file.writestr("zipped.py", "raise SystemExit")
     sys.path.insert(0, str(archive))
-    assert host.distribution("zipped").version == "6"
+    found = host.distribution("zipped")
+    assert (found.version, found.path) == ("6", f"{archive}/zipped-6.dist-info")
     assert host.module("zipped").origin == f"{archive}/zipped.py"
     found = packages.find_module(Apart(host), packages._search_path(), "zipped")
     assert found.origin == f"{archive}/zipped.py"
