@@ -3,11 +3,11 @@
 import hashlib
 import os
 import resource
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from aorta.host.search_path import whole_path
+from aorta.host.torch_report import identity
 
 
 def uname() -> dict[str, str]:
@@ -26,14 +26,7 @@ def glibc() -> str | None:
 
 def interpreter() -> dict[str, Any]:
     """Return the running interpreter's version, paths and search path."""
-    return {
-        "version": sys.version.split()[0],
-        "implementation": sys.implementation.name,
-        "executable": sys.executable,
-        "prefix": sys.prefix,
-        "base_prefix": sys.base_prefix,
-        "path": whole_path(),
-    }
+    return {**identity(), "path": whole_path()}
 
 
 def ulimits() -> dict[str, list[int | None]]:

@@ -178,14 +178,21 @@ def mapped() -> list[str]:
 def interpreter() -> dict[str, Any]:
     """Return the running interpreter's version, paths, search path and what else finds modules."""
     return {
+        **identity(),
+        "path": [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str) and entry],
+        "editable": editable(),
+        "elsewhere": elsewhere(PACKAGES),
+    }
+
+
+def identity() -> dict[str, Any]:
+    """Return the running interpreter's version and paths."""
+    return {
         "version": sys.version.split()[0],
         "implementation": sys.implementation.name,
         "executable": sys.executable,
         "prefix": sys.prefix,
         "base_prefix": sys.base_prefix,
-        "path": [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str) and entry],
-        "editable": editable(),
-        "elsewhere": elsewhere(PACKAGES),
     }
 
 
