@@ -157,26 +157,29 @@ def _working_directory() -> str | None:
 
 def _facts(done: Completed) -> dict[str, Any]:
     """Return an interpreter's answer; an empty one where there is none, or none of the expected shape."""
+    facts: dict[str, Any] = {}
     for line in _lines(done):
+        if facts and isinstance(line.get("elsewhere"), dict):
+            facts["elsewhere"] = _elsewhere(line["elsewhere"])
         told = line.get("interpreter")
-        if not isinstance(told, dict):
+        if facts or not isinstance(told, dict):
             continue
         path, editable = told.get("path"), told.get("editable")
         if isinstance(path, list) and isinstance(editable, dict) and isinstance(told.get("version"), str):
-            return {
+            facts = {
                 **told,
                 "path": [entry for entry in path if isinstance(entry, str)],
                 "editable": {name: place for name, place in editable.items() if isinstance(place, str)},
-                "elsewhere": _elsewhere(told.get("elsewhere")),
+                "elsewhere": None,
             }
-    return {}
+    return facts
 
 
-def _elsewhere(told: Any) -> dict[str, list[Any]]:
+def _elsewhere(told: dict[str, Any]) -> dict[str, list[Any]]:
     """Return what an interpreter's other finders know, as ``torch_report.elsewhere`` tells it."""
     return {
         name: places
-        for name, places in (told.items() if isinstance(told, dict) else ())
+        for name, places in told.items()
         if isinstance(places, list)
         and len(places) > 1
         and isinstance(places[0], bool)

@@ -69,12 +69,16 @@ class Packages:
         facts = self._foreign()
         if not name.isidentifier():
             return None
-        early, *places = facts.get("elsewhere", {}).get(name, [False])
+        elsewhere = facts["elsewhere"]
+        early, *places = (elsewhere or {}).get(name, [False])
         known = Module(name=name, origin=places[0], locations=tuple(places[1:])) if places else None
         if known is not None and early:
             return known
         found = _from_directories(self._files, facts["path"], name)
-        return found or _from_table(self._files, facts["editable"], name) or known
+        found = found or _from_table(self._files, facts["editable"], name) or known
+        if found is None and elsewhere is None:
+            raise TimeoutError(errno.ETIMEDOUT, "the finders of that interpreter did not answer", name)
+        return found
 
     def _list(self, entry: str) -> list[tuple[str, str]]:
         if entry not in self._listed:

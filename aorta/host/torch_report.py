@@ -176,12 +176,11 @@ def mapped() -> list[str]:
 
 
 def interpreter() -> dict[str, Any]:
-    """Return the running interpreter's version, paths, search path and what else finds modules."""
+    """Return the running interpreter's version, paths, search path and editable installs."""
     return {
         **identity(),
         "path": [os.path.abspath(entry) for entry in sys.path if isinstance(entry, str) and entry],
         "editable": editable(),
-        "elsewhere": elsewhere(PACKAGES),
     }
 
 
@@ -447,14 +446,16 @@ def main() -> None:
     Standard input: ``{"ask": "torch" | "interpreter", "cache": DIRECTORY, "path": [...] | null,
     "prefix": TEXT, "editable": {...}, "elsewhere": {...}, "cwd": DIRECTORY, "late_s": SECONDS}``;
     after ``late_s`` all stacks go to standard error. Answer, a line each:
-    ``{"interpreter": {...}}``, or for torch ``{"imported": true}`` or ``{"imported": false, "error": TEXT}``;
-    ``{"part": [NAME, VALUE, ERROR]}``; ``{"done": true}``.
+    ``{"interpreter": {...}}`` and ``{"elsewhere": {...}}``, or for torch ``{"imported": true}`` or
+    ``{"imported": false, "error": TEXT}``; ``{"part": [NAME, VALUE, ERROR]}``; ``{"done": true}``.
     """
     wish = json.load(sys.stdin)
     if wish["ask"] == "interpreter":
         answers = _Answers()
         _place(wish)
         answers.tell({"interpreter": interpreter()})
+        # Finders are anybody's, and may never answer.
+        answers.tell({"elsewhere": elsewhere(PACKAGES)})
         return
     _settle(wish)
     _stand_guard()

@@ -21,9 +21,9 @@ FACTS = {
     "version": "3.8.1",
     "path": ["/sp", 7, None],
     "editable": {"a": "/a", "b": 3},
-    "elsewhere": {"torch": [True, "/t"], "a": [], "b": 7, "c": ["/c", "/c"], "d": [False], "e": [True, 5]},
     "prefix": "/usr",
 }
+ELSEWHERE = {"torch": [True, "/t"], "a": [], "b": 7, "c": ["/c", "/c"], "d": [False], "e": [True, 5]}
 #: What any of an interpreter's words may be in place of an answer.
 GARBAGE = (
     "",
@@ -175,9 +175,8 @@ class Run:
 
 
 def test_another_interpreter_is_asked_once():
-    run = Run(
-        done("noise\n" + lines({"interpreter": 7}, {"interpreter": {"version": "3"}}, {"interpreter": FACTS}))
-    )
+    told = ({"interpreter": 7}, {"interpreter": {"version": "3"}}, {"interpreter": FACTS})
+    run = Run(done("noise\n" + lines(*told, {"elsewhere": 7}, {"elsewhere": ELSEWHERE})))
     asked = Interpreters(run, "/usr/bin/other", limit_s=3)
     assert asked.facts() is asked.facts()
     assert asked.facts() == {
@@ -190,6 +189,12 @@ def test_another_interpreter_is_asked_once():
     ((argv, wish, timeout),) = run.asked
     assert argv[:3] == ["/usr/bin/other", "-c", FIRST_LINE]
     assert (wish, timeout) == ({"ask": "interpreter", "path": None, "cwd": os.getcwd()}, 3)
+
+
+def test_finders_that_do_not_answer_cost_nothing_else():
+    run = Run(done(lines({"elsewhere": ELSEWHERE}, {"interpreter": FACTS}), Outcome.TIMED_OUT))
+    facts = Interpreters(run, "/x").facts()
+    assert (facts["version"], facts["elsewhere"]) == ("3.8.1", None)
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,10 @@ def test_what_finders_of_another_interpreter_know(host, tmp_path):
     assert found.module("two").origin == f"{tmp_path}/two/__init__.py"
     assert found.module("three") == packages.Module(name="three", origin="/late/three.py")
     assert found.module("four") is None
+    facts["elsewhere"] = None
+    assert found.module("one").origin == f"{tmp_path}/one/__init__.py"
+    with pytest.raises(TimeoutError, match="finders"):
+        found.module("four")
     assert found.module("no.name") is None
 
 

@@ -447,6 +447,7 @@ def test_this_interpreter_tells_of_itself(tmp_path):
         {"ask": "interpreter", "path": ["/a"], "prefix": "/b", "editable": {"c": "/d"}}, how=FILE, env=env
     )
     assert (told[0]["interpreter"]["path"], told[0]["interpreter"]["prefix"]) == (["/a"], "/b")
+    assert told[1] == {"elsewhere": {}}
 
 
 LEAVING = """
