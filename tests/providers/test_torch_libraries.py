@@ -10,7 +10,9 @@ from tests.parts.loaded_files import elf
 LIB = "/sp/torch/lib"
 FILES = {
     "/sp/torch/_C.so": elf(needed=["libtorch_python.so"], runpath="$ORIGIN/lib"),
-    f"{LIB}/libtorch_python.so": elf("libtorch_python.so", ["librccl.so", "libgfortran.so.5"], runpath="$ORIGIN"),
+    f"{LIB}/libtorch_python.so": elf(
+        "libtorch_python.so", ["librccl.so", "libgfortran.so.5"], runpath="$ORIGIN"
+    ),
     f"{LIB}/librccl.so": elf("librccl.so.1"),
     f"{LIB}/libgfortran.so.5": elf("libgfortran.so.5"),
     f"{LIB}/libMIOpen.so": elf("libMIOpen.so.1"),
