@@ -12,6 +12,7 @@ import re
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -105,15 +106,21 @@ class Interpreters:
         """
         cache = os.path.join(CACHES_IN, f"aorta-{os.urandom(8).hex()}")
         self._caches.add(cache)
+        until = time.monotonic() + timeout
         try:
             wish = {"ask": "torch", "cache": cache, "late_s": LATE * timeout, **self._place()}
             done = self._asked(wish, timeout)
+            if done.outcome in (Outcome.NOT_FOUND, Outcome.DENIED) or self._is_no_python(done):
+                raise NoInterpreterError(f"no process can be started to import it: {_why(done)}")
+            told = report(done)
+            if self.program is None and told["imported"] is False and time.monotonic() < until:
+                # What the interpreter runs at its start (.pth, sitecustomize) may be what this torch needs.
+                again = report(self._asked(wish, until - time.monotonic(), bare=False))
+                told = again if again["imported"] else told
+            return told
         finally:
             self.clean()
             self._caches.discard(cache)
-        if done.outcome in (Outcome.NOT_FOUND, Outcome.DENIED) or self._is_no_python(done):
-            raise NoInterpreterError(f"no process can be started to import it: {_why(done)}")
-        return report(done)
 
     def _is_no_python(self, done: Completed) -> bool:
         """Tell whether this process's double did not even begin.
@@ -140,12 +147,13 @@ class Interpreters:
             "elsewhere": torch_report.elsewhere(torch_report.TORCH) if self._may_search() else {},
         }
 
-    def _asked(self, wish: dict[str, Any], timeout: float) -> Completed:
+    def _asked(self, wish: dict[str, Any], timeout: float, *, bare: bool = True) -> Completed:
         program, source = self.program or interpreter(), program_text()
         if program is None or source is None:
             raise NoInterpreterError("no Python interpreter can be started")
         # Another program may be a wrapper that knows "-c" alone.
-        words = ["-c", FIRST_LINE, source] if self.program else ["-I", "-S", "-c", source]
+        bare_words = ["-I", "-S"] if bare else []
+        words = ["-c", FIRST_LINE, source] if self.program else [*bare_words, "-c", source]
         return self._run([program, *words], json.dumps(wish).encode(), timeout)
 
 
