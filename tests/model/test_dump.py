@@ -150,10 +150,9 @@ def test_a_value_that_holds_itself_ends():
 def test_a_value_that_holds_itself_twice_ends_soon():
     loop: dict[str, Any] = {}
     loop["a"] = loop["b"] = loop["c"] = loop
-    begun = time.monotonic()
+    # The time limit of every test is the bound: without one of its own this would never end.
     dumper = Dumper()
     dumper.dump(loop, shape_of(Any))
-    assert time.monotonic() - begun < 20
     assert dumper.problems[0].kind is ReasonKind.UNPARSED
 
 
