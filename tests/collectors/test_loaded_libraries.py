@@ -174,6 +174,28 @@ def test_another_path_of_the_same_file_is_no_difference():
     )
 
 
+def test_a_library_of_torch_from_elsewhere_is_not_torch_s_own():
+    """LD_LIBRARY_PATH has a c10 of its own: torch runs on what nobody describes."""
+    own_c10, other, name = f"{LIB}/libc10.so", "/llp/libc10.so", "libc10.so"
+    files = {f"{TORCH}/version.py": "", own_c10: elf(name), other: elf(name, ["libm.so.6"])}
+    report = torch_report(how="in_process", version="2.9.1")
+    (entry,) = own(other, files=files, modules=MODULES, report=report).value
+    assert entry["differs_from"] == {
+        "section": "pytorch_build",
+        "path": own_c10,
+        "same_content": False,
+        "statement": f"this process has mapped {other}, not torch's own {own_c10}, which has another content",
+    }
+    (entry,) = own(own_c10, files=files, modules=MODULES, report=report).value
+    assert entry["differs_from"] == SAME
+    (entry,) = own("/llp/libshm.so", files=files, modules=MODULES, report=report).value
+    assert entry["differs_from"] == SAME
+    linked = {f"{LIB}/libshm.so": "/llp/libshm.so"}
+    files = {**files, "/llp/libshm.so": elf("libshm.so")}
+    (entry,) = own("/llp/libshm.so", files=files, links=linked, modules=MODULES, report=report).value
+    assert entry["differs_from"] == SAME
+
+
 def test_equal_content_is_said_as_such():
     files = {**ROOT, "/mine/librccl.so.1": ROOT[RCCL]}
     differs = own("/mine/librccl.so.1", files=files, links=LINKS).value[0]["differs_from"]
