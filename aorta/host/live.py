@@ -217,7 +217,7 @@ class LiveHost:
         request = {"op": op, "path": where, "follow": True, **extra}
         table, slow_files = self._seen or self._look()
         if not table.slow:
-            return slow_helper.perform(request, where, _nowhere, _ticker(path, timeout))
+            return slow_helper.perform(request, where, slow_helper.nowhere, _ticker(path, timeout))
         until = None if timeout is None else time.monotonic() + timeout
         for _ in range(_MAX_MOVES):
             real, mount = self._route(where, follow=request["follow"])
@@ -297,10 +297,6 @@ def _absolute(path: str) -> str:
     if "\0" in path:
         raise OSError(errno.EINVAL, "a NUL byte in the path", path)
     return path if path.startswith("/") else f"{os.getcwd()}/{path}"
-
-
-def _nowhere(_path: str) -> bool:
-    return False
 
 
 def _ticker(path: str, timeout: float | None) -> Callable[[], None]:

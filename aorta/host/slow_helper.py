@@ -125,6 +125,11 @@ def sha256(path: str, tick: Callable[[], None]) -> str:
     return digest.hexdigest()
 
 
+def nowhere(_path: str) -> bool:
+    """Tell of any path that it is not foreign: where no file system may hang."""
+    return False
+
+
 def _kind(mode: int) -> str:
     return _KINDS.get(modes.S_IFMT(mode), "other")
 
@@ -151,10 +156,12 @@ def scan(path: str, real: str, foreign: Foreign, *, details: bool) -> list[tuple
     ``real`` is the path without links; a member that is foreign is only named. Without ``details``
     the members are not looked at one by one.
     """
+    # Directories of kernels have thousands of members, and are listed at every capture.
     members: list[tuple[Any, ...]] = []
+    place, anywhere, kinds, kind_bits = f"{real.rstrip('/')}/", foreign is not nowhere, _KINDS, 0o170000
     with os.scandir(path) as entries:
         for entry in entries:
-            if foreign(f"{real.rstrip('/')}/{entry.name}"):
+            if anywhere and foreign(place + entry.name):
                 members.append((entry.name, "dir"))
                 continue
             if not details:
@@ -164,10 +171,11 @@ def scan(path: str, real: str, foreign: Foreign, *, details: bool) -> list[tuple
                 found = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            times = found.st_mtime_ns, found.st_ctime_ns
-            members.append(
-                (entry.name, _kind(found.st_mode), found.st_size, *times, found.st_ino, found.st_dev)
+            kind, times = (
+                kinds.get(found.st_mode & kind_bits, "other"),
+                (found.st_mtime_ns, found.st_ctime_ns),
             )
+            members.append((entry.name, kind, found.st_size, *times, found.st_ino, found.st_dev))
     return sorted(members, key=operator.itemgetter(0))
 
 

@@ -7,6 +7,7 @@
 Collection never raises for what the machine does; file-system errors of writing the result do.
 """
 
+import functools
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,7 +27,8 @@ from aorta.model.reason import Reason
 from aorta.model.sections import ORDER
 from aorta.model.snapshot import Snapshot
 from aorta.model.vocabulary import METHODS, Detail, ReasonKind
-from aorta.plugin.discovery import discover
+from aorta.plugin.discovery import GROUP, VARIABLE, discover
+from aorta.plugin.entry_points import may_declare
 from aorta.plugin.registry import Registry
 
 #: Seconds that a capture from a program may take; the command line has its own.
@@ -110,7 +112,7 @@ def capture(
         python=python,
         **_limits(deadline_s, sudo=sudo),
     )
-    registry = registry or discover(plugins)
+    registry = registry or _registry(plugins)
     _check_sections(registry, request)
     return _captured(Orchestrator(registry, host or live_host(request.deadline_s, python), request), started)
 
@@ -165,6 +167,18 @@ def _parts(words: Iterable[str]) -> frozenset[str]:
     if not parts <= set(EXPECTABLE):
         raise ValueError(f"expect is {sorted(parts)}: of {', '.join(EXPECTABLE)}")
     return parts
+
+
+def _registry(plugins: Sequence[Any]) -> Registry:
+    """Return the collectors; where there are none from outside, those of this process's last capture."""
+    if plugins or os.environ.get(VARIABLE) or may_declare(GROUP):
+        return discover(plugins)
+    return _built_in()
+
+
+@functools.cache
+def _built_in() -> Registry:
+    return discover(outside=False)
 
 
 def _strategy(word: str | None, *, here: bool) -> str:

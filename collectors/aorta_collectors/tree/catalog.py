@@ -4,10 +4,10 @@ A catalog says what is installed. Which of its kernels a run picks is decided at
 """
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-from aorta.collect import Answer, Context, TreeDigest, TreeFile, names_digest
+from aorta.collect import Answer, Context, Entry, TreeDigest, TreeFile, names_digest
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Detail, ReasonKind, Word
@@ -159,6 +159,24 @@ class Place:
     trouble: Answer[Any] | None = None
 
 
+@frozen
+class _Names:
+    """What ``names`` told last of a directory, and of which listing."""
+
+    listed: Answer[list[Entry]]
+    nested: bool
+    told: Answer[tuple[str, ...]]
+
+    def of(self, listed: Answer[list[Entry]]) -> bool:
+        """Tell whether this is still so: within one capture, or of the very same entries in a later one."""
+        return self.listed is listed or (not self.nested and self.listed.value is listed.value)
+
+
+#: Several sections ask for the names of the same large directories.
+NAMES_KEPT = 16
+_NAMES: dict[tuple[str, tuple[str, ...]], _Names] = {}
+
+
 def names(ctx: Context, directory: str, family: Family) -> Answer[tuple[str, ...]]:
     """Return the names that make the revision, one level of architecture directories included.
 
@@ -168,18 +186,34 @@ def names(ctx: Context, directory: str, family: Family) -> Answer[tuple[str, ...
     listed = ctx.scan(directory, details=True)
     if listed.value is None:
         return listed.failure
+    known = _NAMES.get((directory, family.revision))
+    if known is not None and known.of(listed):
+        return known.told
+    told, nested = _names(ctx, directory, family, listed.value)
+    while len(_NAMES) >= NAMES_KEPT:
+        _NAMES.pop(next(iter(_NAMES)), None)
+    _NAMES[directory, family.revision] = _Names(listed=listed, nested=nested, told=told)
+    return told
+
+
+def _names(
+    ctx: Context, directory: str, family: Family, entries: Sequence[Entry]
+) -> tuple[Answer[tuple[str, ...]], bool]:
+    """Return the names, and whether they are of more than one directory."""
     found: list[str] = []
-    for entry in listed.value:
+    nested = False
+    for entry in entries:
         if entry.kind in ("dir", "link") and family.descends(entry.name):
+            nested = True
             below = ctx.scan(f"{directory}/{entry.name}", details=True)
             if below.absent and entry.kind == "link":
                 continue
             if below.value is None:
-                return below.failure
+                return below.failure, nested
             found += [f"{entry.name}/{inner.name}" for inner in below.value if inner.kind != "dir"]
         elif entry.kind != "dir":
             found.append(entry.name)
-    return Answer(value=tuple(sorted(filter(family.revised, found))), subject=directory)
+    return Answer(value=tuple(sorted(filter(family.revised, found))), subject=directory), nested
 
 
 def revision(listed: Answer[tuple[str, ...]]) -> Answer[str]:
