@@ -27,13 +27,13 @@ def test_not_installed(section, module):
 @pytest.mark.parametrize("section, module", SECTIONS.items())
 def test_a_directory_without_a_package(section, module):
     """PEP 420: a directory that is just called so can be imported, and holds nothing."""
-    files = {f"/work/{module}/version.py": "__version__ = '9.9'\n"}
-    host = FakeHost(files=files, modules={module: Module(name=module, locations=(f"/work/{module}",))})
+    files = {f"/data/{module}/version.py": "__version__ = '9.9'\n"}
+    host = FakeHost(files=files, modules={module: Module(name=module, locations=(f"/data/{module}",))})
     result = collect(host, section)
     assert set(of_package(section, result.value).values()) == {None}
     assert set(result.kinds()) == {"absent"}
     assert any(
-        f"only a directory without a package: /work/{module}" in each.detail for each in result.reasons
+        f"only a directory without a package: /data/{module}" in each.detail for each in result.reasons
     )
 
 
@@ -70,7 +70,7 @@ def test_denied_everywhere(section):
 def test_relative_paths_count_from_the_working_directory():
     """A zip file that was started by a relative path leaves the paths of its modules relative."""
     host = FakeHost(
-        files={"/work/app.pyz/torchrec/version.py": "__version__ = '1.8.0'\n"},
+        files={"/data/app.pyz/torchrec/version.py": "__version__ = '1.8.0'\n"},
         links={"/proc/self/cwd": "/work"},
         modules={
             "torchrec": Module(
@@ -78,7 +78,7 @@ def test_relative_paths_count_from_the_working_directory():
             )
         },
         distributions={
-            "torchrec": Distribution(name="torchrec", version="1.8.0", path="/work/app.pyz/t.dist-info")
+            "torchrec": Distribution(name="torchrec", version="1.8.0", path="/data/app.pyz/t.dist-info")
         },
     )
     assert collect(host, "torchrec").value["package_version"] == "1.8.0"

@@ -120,16 +120,16 @@ def test_metadata_alone_is_no_torch():
 
 
 def test_a_directory_called_torch_is_no_torch():
-    host = FakeHost(modules={"torch": Module(name="torch", locations=("/work/torch",))})
+    host = FakeHost(modules={"torch": Module(name="torch", locations=("/data/torch",))})
     result = provide(host, TorchFacts)
     assert (result.typed.installed, result.coverage["torch"]) == (False, Coverage.ABSENT)
-    assert "/work/torch" in result.typed.gap.detail
+    assert "/data/torch" in result.typed.gap.detail
 
 
 @pytest.mark.parametrize(("error", "kind"), [(errno.EACCES, "denied"), (errno.EIO, "failed")])
 def test_a_directory_that_may_not_be_looked_into_can_be_a_package(error, kind):
     host = FakeHost(
-        modules={"torch": Module(name="torch", locations=("/work/torch", "/sp/torch"))},
+        modules={"torch": Module(name="torch", locations=("/data/torch", "/sp/torch"))},
         files={"/sp/torch": error},
     )
     result = provide(host, TorchFacts)
@@ -148,9 +148,9 @@ def test_a_search_path_that_this_user_may_not_look_into_is_named():
     assert result.typed.gap.detail.endswith("this interpreter, which may not look into /root/sp")
 
 
-@pytest.mark.parametrize("file", ["/work/torch.py", "/work/torch.cpython-311-x86_64-linux-gnu.so"])
+@pytest.mark.parametrize("file", ["/data/torch.py", "/data/torch.cpython-311-x86_64-linux-gnu.so"])
 def test_a_single_file_has_no_neighbours(file):
-    neighbours = {"/work/version.py": "__version__ = '0.1'\n", "/work/lib/libtorch.so": ""}
+    neighbours = {"/data/version.py": "__version__ = '0.1'\n", "/data/lib/libtorch.so": ""}
     facts = told(
         {"how": "static", "imported": None, "done": False},
         modules={"torch": Module(name="torch", origin=file)},
