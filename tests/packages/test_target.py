@@ -71,7 +71,7 @@ def test_relative_paths_count_from_the_working_directory():
     """A zip file that was started by a relative path leaves the paths of its modules relative."""
     host = FakeHost(
         files={"/data/app.pyz/torchrec/version.py": "__version__ = '1.8.0'\n"},
-        links={"/proc/self/cwd": "/work"},
+        links={"/proc/self/cwd": "/data"},
         modules={
             "torchrec": Module(
                 name="torchrec", origin="app.pyz/torchrec/__init__.py", locations=("app.pyz/torchrec",)

@@ -108,13 +108,13 @@ def test_a_named_tree_on_a_dead_mount_is_timed_out():
 
 def test_a_named_tree_that_is_denied_leaves_what_the_files_prove():
     within = host(
-        package="/work/pytorch/torch",
-        metadata="/work/pytorch/torch.egg-info",
-        dirs=["/work/pytorch/third_party", "/work/pytorch/.git"],
+        package="/data/pytorch/torch",
+        metadata="/data/pytorch/torch.egg-info",
+        dirs=["/data/pytorch/third_party", "/data/pytorch/.git"],
         env={"AORTA_PYTORCH_SRC": "/src"},
     )
     result = look(Refusing(within, {"/src/third_party": errno.EACCES}))
-    assert kind(result) == ("source", "/work/pytorch")
+    assert kind(result) == ("source", "/data/pytorch")
     assert result.kinds("source_path") == ["denied"]
 
 
@@ -157,19 +157,19 @@ def test_metadata_of_an_editable_install_that_this_copy_is_not():
 
 @pytest.mark.parametrize(
     ("package", "git_is"),
-    [("/work/pytorch/torch", "dir"), ("/work/pytorch/torch", "file"), ("/work/pytorch/build/torch", "dir")],
+    [("/data/pytorch/torch", "dir"), ("/data/pytorch/torch", "file"), ("/data/pytorch/build/torch", "dir")],
 )
 def test_a_package_inside_a_source_tree(package, git_is):
-    parts = {"dirs": ["/work/pytorch/third_party"]}
+    parts = {"dirs": ["/data/pytorch/third_party"]}
     if git_is == "dir":
-        parts["dirs"].append("/work/pytorch/.git")
+        parts["dirs"].append("/data/pytorch/.git")
     else:
-        parts["files"] = {"/work/pytorch/.git": "gitdir: /main/.git/worktrees/pytorch\n"}
-    assert kind(look(host(package=package, metadata=None, **parts))) == ("source", "/work/pytorch")
+        parts["files"] = {"/data/pytorch/.git": "gitdir: /main/.git/worktrees/pytorch\n"}
+    assert kind(look(host(package=package, metadata=None, **parts))) == ("source", "/data/pytorch")
 
 
 def test_a_tree_without_git_is_not_known_as_one():
-    result = look(host(package="/work/pytorch/torch", metadata=None, dirs=["/work/pytorch/third_party"]))
+    result = look(host(package="/data/pytorch/torch", metadata=None, dirs=["/data/pytorch/third_party"]))
     assert kind(result) == ("unknown", None)
 
 
@@ -205,15 +205,15 @@ def test_a_copy_without_metadata_of_its_own_is_no_wheel(metadata):
 
 
 def test_what_is_denied_on_the_way_keeps_the_kind_unknown():
-    refusing = Refusing(host(package="/work/x/torch", metadata=None), {"/work/x/third_party": errno.EACCES})
+    refusing = Refusing(host(package="/data/x/torch", metadata=None), {"/data/x/third_party": errno.EACCES})
     result = look(refusing)
     assert kind(result) == ("unknown", None)
     assert result.kinds("source_path") == ["denied"]
 
 
 def test_a_repository_that_may_not_be_looked_at():
-    within = host(package="/work/x/torch", metadata=None, dirs=["/work/x/third_party"])
-    result = look(Refusing(within, {"/work/x/.git": errno.EACCES}))
+    within = host(package="/data/x/torch", metadata=None, dirs=["/data/x/third_party"])
+    result = look(Refusing(within, {"/data/x/.git": errno.EACCES}))
     assert kind(result) == ("unknown", None)
     assert result.kinds("source_path") == ["denied"]
 
