@@ -25,6 +25,9 @@ SEARCHED = "LD_LIBRARY_PATH"
 #: Who maps the libraries, by the process that was looked at; any other is a prediction.
 MAPPING = {"self": "the process has mapped", "torch_child": "a process with torch maps"}
 
+#: Where the files lie that a section describes; those of any other lie under the ROCm root.
+DESCRIBED = {"pytorch_build": "beside torch"}
+
 #: Digits of a digest that tell two files apart at a glance.
 DIGITS = 12
 
@@ -76,7 +79,7 @@ def library_notes(known: Document) -> Iterator[str]:
 
 def _loaded(known: Document) -> Iterator[str]:
     """Yield what is mapped and is not the file that other sections describe, or is no file any more."""
-    others: dict[str, list[str]] = {}
+    others: dict[tuple[str, str], list[str]] = {}
     gone: dict[str, list[str]] = {}
     for each in known.members("loaded_libraries"):
         who = MAPPING.get(str(each.get("process")), "an import of torch would map")
@@ -84,9 +87,10 @@ def _loaded(known: Document) -> Iterator[str]:
         if each.get("deleted") is True:
             gone.setdefault(who, []).append(what)
         elif isinstance(differs, Mapping) and differs.get("path") and differs.get("same_content") is not True:
-            others.setdefault(who, []).append(what)
-    for who, names in others.items():
-        yield f"{who} other copies than the ones under the ROCm root: {listed(names, SHOWN)}"
+            place = DESCRIBED.get(str(differs.get("section")), "under the ROCm root")
+            others.setdefault((who, place), []).append(what)
+    for (who, place), names in others.items():
+        yield f"{who} other copies than the ones {place}: {listed(names, SHOWN)}"
     for who, names in gone.items():
         yield f"{who} files that were removed or replaced since: {listed(names, SHOWN)}"
 

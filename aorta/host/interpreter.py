@@ -108,14 +108,15 @@ class Interpreters:
         self._caches.add(cache)
         until = time.monotonic() + timeout
         try:
-            wish = {"ask": "torch", "cache": cache, "late_s": LATE * timeout, **self._place()}
-            done = self._asked(wish, timeout)
+            wish = {"ask": "torch", "cache": cache, **self._place()}
+            done = self._asked({**wish, "late_s": LATE * timeout}, timeout)
             if done.outcome in (Outcome.NOT_FOUND, Outcome.DENIED) or self._is_no_python(done):
                 raise NoInterpreterError(f"no process can be started to import it: {_why(done)}")
             told = report(done)
-            if self.program is None and told["imported"] is False and time.monotonic() < until:
+            left = until - time.monotonic()
+            if self.program is None and told["imported"] is False and left > 0:
                 # What the interpreter runs at its start (.pth, sitecustomize) may be what this torch needs.
-                again = report(self._asked(wish, until - time.monotonic(), bare=False))
+                again = report(self._asked({**wish, "late_s": LATE * left}, left, bare=False))
                 told = again if again["imported"] else told
             return told
         finally:

@@ -156,9 +156,9 @@ def scan(path: str, real: str, foreign: Foreign, *, details: bool) -> list[tuple
     ``real`` is the path without links; a member that is foreign is only named. Without ``details``
     the members are not looked at one by one.
     """
-    # Directories of kernels have thousands of members, and are listed at every capture.
     members: list[tuple[Any, ...]] = []
-    place, anywhere, kinds, kind_bits = f"{real.rstrip('/')}/", foreign is not nowhere, _KINDS, 0o170000
+    # Directories of kernels have thousands of members and are listed at every capture: no call for nothing.
+    place, anywhere = f"{real.rstrip('/')}/", foreign is not nowhere
     with os.scandir(path) as entries:
         for entry in entries:
             if anywhere and foreign(place + entry.name):
@@ -171,10 +171,8 @@ def scan(path: str, real: str, foreign: Foreign, *, details: bool) -> list[tuple
                 found = entry.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue
-            kind, times = (
-                kinds.get(found.st_mode & kind_bits, "other"),
-                (found.st_mtime_ns, found.st_ctime_ns),
-            )
+            kind = _KINDS.get(modes.S_IFMT(found.st_mode), "other")
+            times = found.st_mtime_ns, found.st_ctime_ns
             members.append((entry.name, kind, found.st_size, *times, found.st_ino, found.st_dev))
     return sorted(members, key=operator.itemgetter(0))
 

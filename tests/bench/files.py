@@ -102,7 +102,7 @@ def hashing(folder: Path, options: argparse.Namespace) -> Line:
     """A large installation of which nothing is remembered."""
     env = environment(folder, "nothing")
     mine = [*COMMANDS["probe"], "--no-digest-cache"]
-    took = _pairs(mine, env, options, lambda: None)
+    took = pairs(mine, env, options, lambda: None)
     floors = [floor() for _ in range(3)]
     least = statistics.median(floors)
     seconds = statistics.median(one for one, _ in took)
@@ -123,12 +123,12 @@ def remembered(folder: Path, options: argparse.Namespace) -> Line:
 def cold(folder: Path, options: argparse.Namespace) -> Line:
     """Nothing in the page cache, nothing remembered."""
     mine = [*COMMANDS["probe"], "--no-digest-cache"]
-    took = _pairs(mine, environment(folder, "nothing"), options, evict)
+    took = pairs(mine, environment(folder, "nothing"), options, evict)
     compared = statistics.median(one / other for one, other in took)
     return f"cold {compared:.3f} of the peer, {len(took)} pairs", "0.55", compared <= 0.55
 
 
-def _pairs(
+def pairs(
     mine: list[str], env: dict[str, str], options: argparse.Namespace, before: Callable[[], None]
 ) -> list[tuple[float, float]]:
     """Return the seconds of aorta and of the peer, in turn."""

@@ -41,6 +41,15 @@ def test_another_copy_than_the_root_s(process, words):
     ]
 
 
+def test_a_library_of_torch_from_elsewhere():
+    own = {"section": "pytorch_build", "path": "/sp/torch/lib/libc10.so", "same_content": False}
+    c10 = {**RCCL, "library": "torch", "path": "/llp/libc10.so", "differs_from": own}
+    assert unusual(RCCL, c10) == [
+        "the process has mapped other copies than the ones under the ROCm root: rccl /sp/torch/lib/librccl.so",
+        "the process has mapped other copies than the ones beside torch: torch /llp/libc10.so",
+    ]
+
+
 @pytest.mark.parametrize("same", [None, False])
 def test_content_that_is_not_known_to_be_equal_is_told(same):
     assert len(unusual({**RCCL, "differs_from": {**RCCL["differs_from"], "same_content": same}})) == 1

@@ -98,8 +98,7 @@ class TorchFacts:
     @property
     def maps(self) -> str | None:
         """Return what was told of ``/proc/self/maps`` of the process that imported torch."""
-        lines = self.facts.get("mapped")
-        return "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else None
+        return _maps(self.facts)
 
     def text(self, name: str) -> str | None:
         """Return a fact that is a text, None for anything else."""
@@ -132,7 +131,7 @@ def provide(ctx: Context) -> TorchFacts:
         module=module.value,
         distribution=distribution,
         package=package,
-        lib_dir=_lib_dir(ctx, package, everything.get("mapped")),
+        lib_dir=_lib_dir(ctx, package, _maps(everything)),
         importable=imported if isinstance(imported, bool) else None,
         error=_text(said.get("error")) or None,
         facts=everything,
@@ -197,18 +196,24 @@ def _static(ctx: Context, package: str) -> dict[str, Any]:
     return dict(parse_version_module(text.value)) if text.value is not None else {}
 
 
-def _lib_dir(ctx: Context, package: str, mapped: Any) -> str | None:
+def _maps(facts: Mapping[str, Any]) -> str | None:
+    lines = facts.get("mapped")
+    return "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else None
+
+
+def _lib_dir(ctx: Context, package: str, maps: str | None) -> str | None:
     """Return the directory of torch's libraries; a link tree keeps them elsewhere than in the package."""
     place = posixpath.join(package, "lib")
     if ctx.stat(place).ok:
         return place
-    lines = [line for line in mapped if isinstance(line, str)] if isinstance(mapped, list) else []
-    paths = [fields[5] for line in lines if len(fields := line.split(None, 5)) == 6]
+    # That module needs this one.
+    from aorta_collectors.providers.mapped_libraries import parse_maps
+
+    files = [file for file in parse_maps(maps or "") if not file.deleted]
     for name in KNOWN_BY:
-        for path in paths:
-            file = posixpath.basename(path)
-            if (file == name or file.startswith(f"{name}.")) and ctx.stat(path).ok:
-                return posixpath.dirname(path)
+        for file in files:
+            if (file.name == name or file.name.startswith(f"{name}.")) and ctx.stat(file.path).ok:
+                return posixpath.dirname(file.path)
     return None
 
 
