@@ -47,8 +47,18 @@ env = LazyGroup(
     lazy={
         "probe": ("aorta.cli.probe:probe", "Capture this machine into one JSON file."),
         "show": ("aorta.cli.show:show", "Show a snapshot, or one value of it."),
+        "diff": ("aorta.cli.diff:diff", "Compare two snapshots: what differs, weightiest first."),
         "collectors": ("aorta.cli.collectors:collectors", "List what can be collected, and the plugins."),
         "record": ("aorta.cli.record:record", "Capture, and keep every access for a replay."),
+    },
+)
+
+validate = LazyGroup(
+    "validate",
+    help="Gates: whether snapshots are the evidence that they are taken for.",
+    context_settings=SETTINGS,
+    lazy={
+        "pair": ("aorta.cli.validate_pair:pair", "Check a Buck client snapshot and its workload snapshots."),
     },
 )
 
@@ -65,6 +75,10 @@ root = LazyGroup(
     context_settings=SETTINGS,
     lazy={
         "env": ("aorta.cli.root:env", "Capture and read snapshots of what a process runs on."),
+        "validate": (
+            "aorta.cli.root:validate",
+            "Gates: whether snapshots are the evidence that they are taken for.",
+        ),
         "schema": ("aorta.cli.root:schema", "The JSON Schema of the document."),
         "standalone": ("aorta.cli.standalone:standalone", "Write aorta as a program of one file."),
     },

@@ -5,10 +5,12 @@ declared types (``3`` is no text and ``"gfx942"`` is no list), and keeps what it
 """
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
+from aorta.model.document import DocumentError as DocumentError
+from aorta.model.document import parse_json as parse_json
+from aorta.model.document import version_of as version_of
 from aorta.model.dump import Dumper
 from aorta.model.load import load
 from aorta.model.shape import shape_of
@@ -19,10 +21,6 @@ TAIL = ("partial", "partial_reasons", "collection", "extensions")
 
 #: The most faults that one error names.
 SHOWN = 5
-
-
-class DocumentError(ValueError):
-    """A document that cannot be read; the text says where it is wrong."""
 
 
 def dump(snapshot: Snapshot) -> dict[str, Any]:
@@ -44,37 +42,6 @@ def dump(snapshot: Snapshot) -> dict[str, Any]:
 def to_json(document: Mapping[str, Any]) -> str:
     """Return a document as strict JSON text with a final newline."""
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-
-def parse_json(text: str) -> dict[str, Any]:
-    """Return the JSON object of a text. Raises DocumentError for anything else, NaN included."""
-    try:
-        document = json.loads(text, parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        raise DocumentError(f"not JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise DocumentError(f"a JSON {type(document).__name__}, not an object")
-    return document
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not strict JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is beyond all numbers")
-    return number
-
-
-def version_of(document: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the schema version as two numbers. Raises DocumentError where there is none."""
-    text = document.get("schema_version")
-    parts = text.split(".") if isinstance(text, str) else []
-    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in parts):
-        raise DocumentError(f"schema_version is {text!r}: not a snapshot of aorta")
-    return int(parts[0]), int(parts[1])
 
 
 class Codec:

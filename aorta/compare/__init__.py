@@ -1,0 +1,1 @@
+"""Comparing snapshots: plain documents in, differences out. Of the standard library alone."""

@@ -1,0 +1,1 @@
+"""Gates for snapshots: plain documents in, findings out. Of the standard library alone."""
