@@ -22,8 +22,9 @@ class Job:
     When ``ended`` is set, either ``result`` says how, or ``error`` why the host could not be asked.
     """
 
-    def __init__(self, argv: Argv, path: tuple[str, ...], limit: Limit) -> None:
+    def __init__(self, argv: Argv, path: tuple[str, ...], limit: Limit, *, as_caller: bool) -> None:
         self.argv = argv
+        self.as_caller = as_caller
         self.path = path
         self.limit = limit
         self.ended = threading.Event()
@@ -58,7 +59,7 @@ class CommandPool:
         self._jobs: dict[tuple[str, ...], Job] = {}
         self._threads: list[threading.Thread] = []
 
-    def start(self, argv: Argv, timeout: float, path: Sequence[str]) -> Ticket:
+    def start(self, argv: Argv, timeout: float, path: Sequence[str], *, as_caller: bool = False) -> Ticket:
         """Start a command, or join one that runs or ran."""
         now = time.monotonic()
         places, until = tuple(path), now + timeout
@@ -68,7 +69,7 @@ class CommandPool:
             if job is not None and not _found_nowhere(job, places):
                 job.limit.extend(until)
                 return Ticket(job, True, places, now, until)
-            job = self._jobs[key] = Job(argv, places, Limit(until))
+            job = self._jobs[key] = Job(argv, places, Limit(until), as_caller=as_caller)
         thread = threading.Thread(
             target=self._run, args=(job,), name=f"command {shown(argv)[0] if argv else ''}", daemon=True
         )
@@ -84,7 +85,9 @@ class CommandPool:
     def _run(self, job: Job) -> None:
         with self._slots:
             try:
-                job.result = self._host.run(job.argv, timeout=job.limit, path=job.path)
+                job.result = self._host.run(
+                    job.argv, timeout=job.limit, path=job.path, as_caller=job.as_caller
+                )
             except Exception as error:
                 job.error = error
             finally:
@@ -100,7 +103,8 @@ class CommandPool:
         job.ended.wait(max(0.0, ticket.until - time.monotonic()) + GRACE)
         if ticket.shared and _found_nowhere(job, ticket.path):
             left = max(0.0, ticket.until - time.monotonic())
-            return self.wait(self.start(job.argv, left, ticket.path))
+            again = self.start(job.argv, left, ticket.path, as_caller=job.as_caller)
+            return self.wait(again)
         if job.error is not None:
             return ticket, job.error
         waited = time.monotonic() - ticket.asked

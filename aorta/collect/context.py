@@ -46,8 +46,8 @@ DEFAULT_PATH = "/bin:/usr/bin"
 #: seen until then is told, while a section that is past its deadline loses all.
 RESERVED_PART, RESERVED_S = 0.2, 0.5
 
-#: The part of a capture's last seconds that asking torch may take.
-TORCH_PART = 0.7
+#: The part of a capture's last seconds that one long question may take, so that others still follow.
+LONG_PART = 0.7
 
 #: The most characters of a reason's sentence, and the most reasons of one section.
 NOTE_LIMIT = 1000
@@ -116,6 +116,10 @@ class Context:
     def remaining(self) -> float:
         """Return the seconds that questions may still take, a little less than the section has left."""
         return max(0.0, self._deadline - time.monotonic())
+
+    def allowance(self) -> float:
+        """Return the seconds that one long question may take: others wait for its answer."""
+        return self.remaining() * (LONG_PART if self._last else 1.0)
 
     def wants(self, detail: Detail) -> bool:
         """Tell whether that much detail was asked for."""
@@ -188,6 +192,10 @@ class Context:
 
     def _piece(self, path: str, size: int, offset: int) -> bytes:
         return self._shared.host.read_bytes(path, size, timeout=self.remaining(), offset=offset)
+
+    def find(self, path: str, pattern: str) -> Answer[list[str]]:
+        """Return what group 1 of a pattern matches in a file's lines; nothing else of it is told or kept."""
+        return asked(path, lambda: self._shared.host.find(path, pattern, timeout=self.remaining()))
 
     def link(self, path: str) -> Answer[str]:
         """Read the text of a symbolic link."""
@@ -282,9 +290,10 @@ class Context:
         timeout: float = COMMAND_TIMEOUT_S,
         path: Sequence[str] = (),
         sudo: bool = False,
+        as_caller: bool = False,
     ) -> CommandAnswer:
         """Run one command; see ``commands``."""
-        return self.commands(argv, timeout=timeout, path=path, sudo=sudo)[0]
+        return self.commands(argv, timeout=timeout, path=path, sudo=sudo, as_caller=as_caller)[0]
 
     def commands(
         self,
@@ -292,18 +301,21 @@ class Context:
         timeout: float = COMMAND_TIMEOUT_S,
         path: Sequence[str] = (),
         sudo: bool = False,
+        as_caller: bool = False,
     ) -> list[CommandAnswer]:
         """Run commands side by side and answer in order.
 
         ``path`` lists directories to look in after PATH. With ``sudo`` the commands need root: they
         run (as ``sudo -n``, result labelled as root's view) only when the caller allowed it, else the
-        answer is ``not_requested`` and names the command to run.
+        answer is ``not_requested`` and names the command to run. With ``as_caller`` they run in the
+        working directory of the process, not in ``/``, and may leave a daemon behind.
         """
         if sudo and not self.request.sudo:
             return [_not_allowed(argv) for argv in argvs]
         limit = min(timeout, self.remaining())
         lines = [("sudo", "-n", *argv) if sudo else tuple(argv) for argv in argvs]
-        tickets = [self._shared.commands.start(line, limit, path) for line in lines]
+        start = self._shared.commands.start
+        tickets = [start(line, limit, path, as_caller=as_caller) for line in lines]
         answers = []
         for line, first in zip(lines, tickets, strict=True):
             ticket, done = self._shared.commands.wait(first)
@@ -368,8 +380,7 @@ class Context:
         ``timeout`` is in seconds; see ``aorta.host.interpreter.report`` for the answer.
         """
         # Where the whole capture's end is near, what is told has to be looked at in what is left.
-        left = self.remaining() * (TORCH_PART if self._last else 1.0)
-        limit, how = min(timeout, left), self.request.torch_how
+        limit, how = min(timeout, self.allowance()), self.request.torch_how
         return asked("torch", lambda: self._shared.host.torch(how, timeout=limit))
 
     def observe(self, key: str, function: Callable[[], Any] | None = None) -> Answer[Any]:

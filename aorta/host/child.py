@@ -26,11 +26,11 @@ _READ_BYTES = 1 << 16
 #: How long ``end_all`` waits for those that are just starting a process, and then kills at most.
 _START_WAIT_S = 0.5
 
-#: Runs ``argv[3]`` as the words after it. Tells ``R`` through the pipe before that, ``E<errno>`` when
-#: it can not be executed and, when it supervises, ``S<exit code>`` when it ended.
+#: Runs ``argv[4]`` in ``argv[3]`` as the words after it. Tells ``R`` through the pipe before that,
+#: ``E<errno>`` when it can not be executed and, when it supervises, ``S<exit code>`` when it ended.
 _TRAMPOLINE = """
 import os, signal, sys
-fd, supervise, program, argv = int(sys.argv[1]), sys.argv[2] == "1", sys.argv[3], sys.argv[4:]
+fd, supervise, folder, program, argv = int(sys.argv[1]), sys.argv[2] == "1", *sys.argv[3:5], sys.argv[5:]
 os.set_inheritable(fd, False)
 os.write(fd, b"R")
 for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD):
@@ -40,6 +40,7 @@ if pid := os.fork() if supervise else 0:
     os.write(fd, b"S%d" % status)
 else:
     try:
+        os.chdir(folder)
         os.execve(program, argv, os.environ)
     except OSError as error:
         os.write(fd, b"E%d" % error.errno)
@@ -83,7 +84,8 @@ class Stream:
 class Start:
     """What to start. ``indirect``: by an interpreter, so that this process never waits for exec.
 
-    ``stdin`` is what it reads there; without it there is nothing to be read.
+    ``stdin`` is what it reads there; without it there is nothing to be read. ``folder`` is its working
+    directory. ``spares``: once it has ended by itself, what it left running in its session stays.
     """
 
     program: str
@@ -91,6 +93,8 @@ class Start:
     environ: Mapping[str, str]
     indirect: bool = False
     stdin: bytes = b""
+    folder: str = "/"
+    spares: bool = False
 
 
 class Child:
@@ -108,6 +112,7 @@ class Child:
         self.cancelled = False
         self._lock = threading.Lock()
         self._reaped = False
+        self._spares = start.spares
         self._ended = False
         self._ended_at = math.inf
         # With SIGCHLD ignored the kernel throws every exit status away, and only an own child can tell.
@@ -117,7 +122,9 @@ class Child:
         if launcher is not None and (self._supervised or start.indirect):
             self._process = self._start_indirect(start, launcher)
         else:
-            self._process = _popen(start.argv, start.environ, program=start.program, stdin=start.stdin)
+            self._process = _popen(
+                start.argv, start.environ, program=start.program, stdin=start.stdin, folder=start.folder
+            )
         pipes = [pipe for pipe in (self._process.stdout, self._process.stderr) if pipe is not None]
         self.stdout, self.stderr = (Stream(pipe.fileno()) for pipe in pipes)
         self._streams = [self.stdout, self.stderr, *([self._report] if self._report else [])]
@@ -127,7 +134,7 @@ class Child:
 
     def _start_indirect(self, start: Start, launcher: str) -> "subprocess.Popen[bytes]":
         reader, writer = os.pipe()
-        words = [str(writer), str(int(self._supervised)), start.program, *start.argv]
+        words = [str(writer), str(int(self._supervised)), start.folder, start.program, *start.argv]
         argv = [launcher, "-I", "-S", "-c", _TRAMPOLINE, *words]
         try:
             process = _popen(argv, start.environ, pass_fds=(writer,), stdin=start.stdin)
@@ -197,6 +204,8 @@ class Child:
     def _kill(self) -> bool:
         with self._lock:
             if self._reaped:
+                return True
+            if self._spares and self.ended_by_itself:
                 return True
             # A child that ended may have left a daemon on purpose; one that hangs leaves nothing.
             strays = [] if self._ended else descendants(self._process.pid)
@@ -289,6 +298,7 @@ def _popen(
     program: str | None = None,
     pass_fds: tuple[int, ...] = (),
     stdin: bytes = b"",
+    folder: str = "/",
 ) -> "subprocess.Popen[bytes]":
     thread = threading.get_ident()
     source = _file_with(stdin) if stdin else subprocess.DEVNULL
@@ -302,7 +312,7 @@ def _popen(
             stdin=source,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd="/",
+            cwd=folder,
             env=environ,
             start_new_session=True,
             pass_fds=pass_fds,

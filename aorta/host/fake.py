@@ -21,6 +21,7 @@ from aorta.host.protocol import (
     Limit,
     Module,
     Stat,
+    found_in,
     shown,
 )
 from aorta.host.tree import Node, Tree, refused
@@ -114,7 +115,12 @@ class FakeHost:
         kind = self._filesystems.get(place, "")
         return FileSystem(kind=kind, may_hang=bool(kind) and kind not in LOCAL_TYPES)
 
-    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+    def find(self, path: str, pattern: str, *, timeout: float | None = None) -> list[str]:
+        return found_in(self.read_bytes(path), pattern)
+
+    def run(
+        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+    ) -> Completed:
         """Answer a command by its line.
 
         A program asked for by name is also found on PATH and in the directories of ``path``, and one

@@ -94,6 +94,8 @@ def question(line: Line) -> Key:
         return (op, field(line, "path", str), str(field(line, "offset", int)))
     if op == "elf" and "symbols" in line:
         return (op, field(line, "path", str), field(line, "symbols", str))
+    if op == "find":
+        return (op, field(line, "path", str), field(line, "pattern", str))
     if op == "env" and "prefix" in line:
         return ("env_names", field(line, "prefix", str))
     if op == "clock":
@@ -237,7 +239,7 @@ def _observed(line: Line) -> Any:
     return line["value"]
 
 
-_OF_PATHS = frozenset(("read", "bytes", "link", "stat", "scan", "sha256", "elf", "filesystem"))
+_OF_PATHS = frozenset(("read", "bytes", "link", "stat", "scan", "sha256", "elf", "filesystem", "find"))
 _ERRNO_NAMES = frozenset(name for name in vars(errno) if name.startswith("E"))
 _ANSWERS: dict[str, Callable[[Line], Any]] = {
     "read": _text,
@@ -247,6 +249,7 @@ _ANSWERS: dict[str, Callable[[Line], Any]] = {
     "scan": _entries,
     "sha256": lambda line: field(line, "hex", str),
     "elf": _elf,
+    "find": lambda line: texts(line, "value"),
     "filesystem": _filesystem,
     "run": _completed,
     "env": _environment,

@@ -28,6 +28,7 @@ from aorta.host.protocol import (
     Limit,
     Module,
     Stat,
+    found_in,
 )
 from aorta.host.redaction import Redaction, secrets_of
 from aorta.host.runner import Runner
@@ -132,9 +133,15 @@ class LiveHost:
         holder = self._mounts.slow.get(point) if point is not None else self._mounts.holder(real)
         return FileSystem(kind=holder.fs_type if holder else "", may_hang=point is not None)
 
-    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+    def find(self, path: str, pattern: str, *, timeout: float | None = None) -> list[str]:
+        """Return what group 1 of a pattern matches in a file's first bytes."""
+        return found_in(self.read_bytes(path, timeout=timeout), pattern)
+
+    def run(
+        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+    ) -> Completed:
         """Run a command without a shell and return how it ended."""
-        return self._runner.run(argv, timeout=timeout, path=path)
+        return self._runner.run(argv, timeout=timeout, path=path, as_caller=as_caller)
 
     def env(self, name: str) -> str | None:
         """Return a variable of the environment."""

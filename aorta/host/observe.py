@@ -56,6 +56,21 @@ def process() -> dict[str, int]:
     return {"pid": os.getpid()}
 
 
+def cwd() -> str:
+    """Return the working directory of this process. Raises OSError where it is gone."""
+    return os.getcwd()
+
+
+def start_variables() -> list[str]:
+    """Return the names, never the values, of the variables of a Buck package that this process started with.
+
+    A package takes them out of ``os.environ`` before its main module runs. Raises OSError.
+    """
+    with open("/proc/self/environ", "rb") as stream:
+        names = {entry.partition(b"=")[0] for entry in stream.read().split(b"\0")}
+    return sorted(os.fsdecode(name) for name in names if name.startswith((b"PAR_", b"FB_")))
+
+
 def machine_digest() -> str | None:
     """Return 16 hexadecimal digits of a SHA-256 over the machine's id; None where it has none.
 
@@ -76,5 +91,7 @@ OBSERVATIONS: dict[str, Callable[[], Any]] = {
     "ulimits": ulimits,
     "user": user,
     "process": process,
+    "cwd": cwd,
+    "start_variables": start_variables,
     "machine_digest": machine_digest,
 }

@@ -5,6 +5,7 @@ do, so that each caller can tell "not there" from "not allowed" from "did not an
 (``TimeoutError``). ``NotRecordedError`` comes from a replayed recording only.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -44,13 +45,26 @@ class DeadMountError(TimeoutError):
 
 @attrs.frozen
 class Masked:
-    """A word of a command line that is secret: ``shown`` stands for it wherever it is written."""
+    """A word of a command line that is secret: ``shown`` stands for it wherever it is written.
+
+    ``secret`` is the part of it that must not be told (by default all), wherever the command prints it.
+    ``ordinary`` says that this part is a common word, as names have them: it stays in what a command
+    prints when all goes well, and is taken out of what it complains about.
+    """
 
     value: str = attrs.field(repr=False)
     shown: str
+    secret: str = attrs.field(default="", repr=False)
+    ordinary: bool = False
 
 
 Argv = Sequence[str | Masked]
+
+
+def found_in(data: bytes, pattern: str) -> list[str]:
+    """Return what group 1 of a pattern matches in the text of a file; what is no UTF-8 is replaced."""
+    found = re.finditer(pattern, data.decode("utf-8", "replace"), re.MULTILINE)
+    return [match[1] for match in found if match[1] is not None]
 
 
 def shown(argv: Argv) -> tuple[str, ...]:
@@ -185,8 +199,21 @@ class Host(Protocol):
     def filesystem(self, path: str, *, timeout: float | None = None) -> FileSystem:
         """Return what kind of file system holds what the path leads to; it is not touched for that."""
 
-    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
-        """Run a command without a shell and return how it ended; never raises for the command's sake."""
+    def find(self, path: str, pattern: str, *, timeout: float | None = None) -> list[str]:
+        """Return what group 1 of a pattern matches in a file's first bytes; nothing else of it is told.
+
+        For files that may hold secrets: the first ``READ_LIMIT`` bytes are looked at, lines begin with
+        ``^`` and end with ``$``; a group that took no part is left out.
+        """
+
+    def run(
+        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+    ) -> Completed:
+        """Run a command without a shell and return how it ended; never raises for the command's sake.
+
+        It runs in ``/``, and what it leaves in its session is ended after it. With ``as_caller`` it runs
+        in the working directory of this process, and what it leaves running (a daemon) stays.
+        """
 
     def env(self, name: str) -> str | None:
         """Return a variable of the process's environment; bytes that are not UTF-8 are surrogates."""

@@ -175,14 +175,23 @@ class RecordingHost:
             filled,
         )
 
-    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+    def find(self, path: str, pattern: str, *, timeout: float | None = None) -> list[str]:
+        return self._asked(
+            {"op": "find", "path": path, "pattern": pattern},
+            lambda: self._host.find(path, pattern, timeout=timeout),
+            lambda found: {"value": found},
+        )
+
+    def run(
+        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+    ) -> Completed:
         for word in argv:
             if isinstance(word, Masked):
                 # A tool may well print what it was given.
                 self._redaction.learn(word.value)
         return self._asked(
             {"op": "run", "argv": list(self._redaction.words(argv))},
-            lambda: self._host.run(argv, timeout=timeout, path=path),
+            lambda: self._host.run(argv, timeout=timeout, path=path, as_caller=as_caller),
             _completed,
         )
 

@@ -161,7 +161,12 @@ class StrictHost:
         found: FileSystem = self._recorded("filesystem", path)
         return found
 
-    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+    def find(self, path: str, pattern: str, *, timeout: float | None = None) -> list[str]:
+        return list(self._recorded("find", path, pattern))
+
+    def run(
+        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+    ) -> Completed:
         done: Completed = self._answer(("run", _REDACTION.words(argv)))
         return done
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from aorta.host import child_environ
 from aorta.host.child import Child, Start
 from aorta.host.protocol import SYSTEM_DIRECTORIES, Argv, Completed, DeadMountError, Limit, Masked
+from aorta.host.scrub import Scrub
 from aorta.host.slow import interpreter
 from aorta.model.vocabulary import Outcome
 
@@ -53,12 +54,19 @@ class Runner:
         self._closed = False
 
     def run(
-        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), stdin: bytes = b""
+        self,
+        argv: Argv,
+        *,
+        timeout: float | Limit,
+        path: Sequence[str] = (),
+        stdin: bytes = b"",
+        as_caller: bool = False,
     ) -> Completed:
         """Run a command until it ends or ``timeout`` (seconds, or a movable point in time) comes.
 
         Seconds count from when the places in the environment have been looked at, once a host.
-        ``stdin`` is what the command reads; without it there is nothing to be read.
+        ``stdin`` is what the command reads; without it there is nothing to be read. ``as_caller``: in
+        this process's working directory, and what it leaves running stays.
         """
         environ = self._environ.get()
         begun = time.monotonic()
@@ -66,12 +74,15 @@ class Runner:
         words = [word.value if isinstance(word, Masked) else word for word in argv]
         try:
             program = self._find(words[0] if words else "", path)
+            folder = _working_directory() if as_caller else "/"
             start = Start(
                 program=program,
                 argv=words,
                 environ=environ,
-                indirect=self._may_hang_in_exec(program),
+                indirect=self._may_hang_in_exec(program) or self._is_slow(folder),
                 stdin=stdin,
+                folder=folder,
+                spares=as_caller,
             )
             child = self._start(start, limit)
         except _NotStarted as failure:
@@ -80,7 +91,7 @@ class Runner:
                 detail=failure.detail,
                 elapsed_s=time.monotonic() - begun,
             )
-        return self._complete(child, limit, begun)
+        return self._complete(child, limit, begun, Scrub(argv))
 
     def close(self) -> None:
         """End all commands. Their ``run`` returns within a moment; later ones do not start."""
@@ -114,18 +125,23 @@ class Runner:
                     raise _NotStarted(*_start_failure(error)) from None
             time.sleep(_SHORTAGE_STEP_S)
 
-    def _complete(self, child: Child, limit: Limit, begun: float) -> Completed:
+    def _complete(self, child: Child, limit: Limit, begun: float, scrub: Scrub) -> Completed:
         try:
             settled = child.follow(limit)
         finally:
             with self._lock:
                 self._children.discard(child)
         outcome, detail = _outcome(child, settled=settled)
-        stderr = child.stderr.data.decode("utf-8", "replace")
+        stdout, stderr = (
+            scrub.cut(text) if stream.truncated else text
+            for stream in (child.stdout, child.stderr)
+            for text in [stream.data.decode("utf-8", "replace")]
+        )
+        stderr = scrub.diagnostics(stderr)
         return Completed(
             outcome=outcome,
             exit_code=child.exit_code if child.ended_by_itself and not child.exec_errno else None,
-            stdout=child.stdout.data.decode("utf-8", "replace"),
+            stdout=scrub.output(stdout, good=outcome is Outcome.OK),
             stderr=_PRELOAD_ERROR.sub("", stderr) if "ld.so" in stderr else stderr,
             elapsed_s=time.monotonic() - begun,
             truncated=child.stdout.truncated or child.stderr.truncated,
@@ -170,6 +186,9 @@ class Runner:
         for entry in dict.fromkeys(filter(None, entries)):
             yield f"{entry.rstrip('/')}/{name}"
 
+    def _is_slow(self, folder: str) -> bool:
+        return interpreter() is not None and self._files.slow_mount(folder) is not None
+
     def _may_hang_in_exec(self, program: str) -> bool:
         """Tell whether the kernel would touch a slow mount to execute a program.
 
@@ -187,6 +206,13 @@ class Runner:
             if not program.startswith("/"):
                 return False
         return False
+
+
+def _working_directory() -> str:
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise _NotStarted(Outcome.DENIED, f"the working directory is gone: {error.strerror}") from None
 
 
 def _start_failure(error: OSError | ValueError) -> tuple[Outcome, str]:

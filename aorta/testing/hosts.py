@@ -61,6 +61,10 @@ class RefusingHost(FakeHost):
         """Refuse."""
         self._refuse(path)
 
+    def find(self, path: str, pattern: str, *, timeout: float | None = None) -> list[str]:
+        """Refuse."""
+        self._refuse(path)
+
     def torch(self, how: str, *, timeout: float) -> dict[str, Any]:
         """Refuse."""
         self._refuse("torch")
@@ -69,7 +73,9 @@ class RefusingHost(FakeHost):
 class DenyingHost(RefusingHost):
     """A host that lets nothing be read, no command be run, and whose environment is empty."""
 
-    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+    def run(
+        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+    ) -> Completed:
         """Refuse."""
         return Completed(outcome=Outcome.DENIED, detail=os.strerror(errno.EACCES))
 
@@ -87,7 +93,9 @@ class HangingHost(RefusingHost):
         self._closed.wait()
         raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT), what)
 
-    def run(self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = ()) -> Completed:
+    def run(
+        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+    ) -> Completed:
         """Hang."""
         self._closed.wait()
         return Completed(outcome=Outcome.TIMED_OUT)

@@ -1,0 +1,87 @@
+"""What a command was given in secret and printed: taken out before anybody sees it."""
+
+import json
+import re
+import shlex
+import urllib.parse
+
+from aorta.host.protocol import Argv, Masked
+from aorta.model.redact import REDACTED
+
+#: A shorter secret is masked only where it stands as a word of its own.
+SHORT = 4
+#: Of a longer one its beginning is masked too: messages are cut off.
+LONG, HEAD = 16, 12
+
+
+class Scrub:
+    """Takes the secret words of one command line out of what the command printed."""
+
+    def __init__(self, argv: Argv) -> None:
+        masked = [word for word in argv if isinstance(word, Masked)]
+        self._shown = {word.value: word.shown for word in masked}
+        secrets = {word.secret or word.value: word.ordinary for word in masked}
+        # Longest first, so that no rest of one stays behind another that it contains.
+        self._secrets = sorted(secrets, key=len, reverse=True)
+        self._strange = [secret for secret in self._secrets if not secrets[secret]]
+
+    def output(self, text: str, *, good: bool) -> str:
+        """Return the standard output of a command; what a ``good`` one answers keeps ordinary words."""
+        if not good or text.lstrip()[:1] not in ("{", "["):
+            return self.diagnostics(text)
+        for secret in self._strange:
+            if len(secret) >= SHORT:
+                for form in forms_of(secret):
+                    text = text.replace(form, REDACTED)
+        return text
+
+    def diagnostics(self, text: str) -> str:
+        """Return what a command complained about."""
+        for value, shown in sorted(self._shown.items(), key=lambda pair: -len(pair[0])):
+            for form, as_shown in zip(forms_of(value), forms_of(shown), strict=False):
+                text = text.replace(form, as_shown)
+        for secret in self._secrets:
+            for form in forms_of(secret):
+                text = _without(text, form)
+            for part in secret.split():
+                if len(part) > SHORT:
+                    text = _without(text, part)
+        return text
+
+    def cut(self, text: str) -> str:
+        """Return a text that ends anywhere, without an end in which a secret may have begun."""
+        longest = max((len(form) for secret in self._secrets for form in forms_of(secret)), default=0)
+        return text[: len(text) - longest] if longest else text
+
+
+def forms_of(secret: str) -> list[str]:
+    """Return a text in the forms in which programs print texts, itself first."""
+    forms = (
+        secret,
+        json.dumps(secret)[1:-1],
+        json.dumps(secret, ensure_ascii=False)[1:-1],
+        repr(secret)[1:-1],
+        shlex.quote(secret).strip("'"),
+        urllib.parse.quote(secret, errors="replace"),
+        urllib.parse.quote(secret, safe="", errors="replace"),
+        secret.encode("utf-8", "replace").decode("utf-8", "replace"),
+    )
+    return [form for form in dict.fromkeys(forms) if form]
+
+
+def _without(text: str, secret: str) -> str:
+    """Return a text without a secret, and without the beginning of a long one."""
+    if len(secret) < SHORT:
+        return re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", lambda _: REDACTED, text)
+    if len(secret) < LONG:
+        return text.replace(secret, REDACTED)
+    parts: list[str] = []
+    done = 0
+    head = secret[:HEAD]
+    while (begin := text.find(head, done)) >= 0:
+        end = begin + HEAD
+        while end < len(text) and end - begin < len(secret) and text[end] == secret[end - begin]:
+            end += 1
+        parts += (text[done:begin], REDACTED)
+        done = end
+    return "".join((*parts, text[done:]))
