@@ -34,6 +34,7 @@ PARTS = {
     "g++": ("g++", "a library with C++ symbols"),
     "binutils": ("readelf", "what else reads ELF files"),
     "git": ("git", "real repositories with submodules"),
+    "mercurial": ("hg", "real checkouts of the other kind"),
     "cmake": ("cmake", "real configured builds"),
     "ninja-build": ("ninja", "the build files of them"),
     "util-linux": ("unshare", "mount and process namespaces"),
