@@ -1,4 +1,4 @@
-"""Write docs/collectors.md from the declarations of the built-in collectors."""
+"""Write docs/collectors.md, and tables of other pages, from the declarations of the built-in collectors."""
 
 import sys
 from collections.abc import Iterator
@@ -8,10 +8,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "collectors")]
 
 from aorta.model.sections import ORDER  # noqa: E402
-from aorta.model.shape import Shape, fields_of  # noqa: E402
+from aorta.model.shape import Shape  # noqa: E402
 from aorta.model.vocabulary import PARTIAL_KINDS, REASON_MEANINGS, Detail  # noqa: E402
 from aorta.plugin.declare import CollectorSpec, ProviderSpec  # noqa: E402
 from aorta.plugin.discovery import discover  # noqa: E402
+from scripts import evidence  # noqa: E402
+from scripts.markdown import row, words  # noqa: E402
 
 TARGET = ROOT / "docs" / "collectors.md"
 
@@ -55,35 +57,33 @@ def _overview(collectors: dict[str, CollectorSpec]) -> Iterator[str]:
     yield "| section | provenance | scope | detail | needs | deadline | summary |"
     yield "|---|---|---|---|---|---|---|"
     for name, spec in collectors.items():
-        yield _row(
+        yield row(
             f"[`{name}`](#{name})",
-            _words(kind.value for kind in spec.provenance),
+            words(spec.provenance),
             spec.scope.value,
             spec.detail.value,
-            _words(needed.__name__ for needed in spec.needs),
+            words(needed.__name__ for needed in spec.needs),
             f"{spec.timeout_s:g}",
             spec.summary,
         )
     for name in ORDER:
         if name not in collectors:
-            yield _row(f"`{name}`", "", "", "", "", "", "No collector in this version; its keys are null.")
+            yield row(f"`{name}`", "", "", "", "", "", "No collector in this version; its keys are null.")
 
 
 def _section(spec: CollectorSpec) -> str:
-    rows = [*_own(spec), *(_field(path, shape, spec) for path, shape in fields_of(spec.model))]
+    rows = [
+        row(_place(path, spec), _type(shape), words(kinds), " ".join(_said(shape)))
+        for path, shape, kinds in evidence.facts_of(spec)
+        if path != spec.section or spec.shape.kind != "object" or spec.shape.fact is not None
+    ]
     table = ["| field | type | provenance | what it is |", "|---|---|---|---|", *rows]
     return f"### {spec.section}\n\n{spec.summary}\n\n" + "\n".join(table)
 
 
-def _own(spec: CollectorSpec) -> Iterator[str]:
-    if spec.shape.kind != "object" or spec.shape.fact is not None:
-        yield _field("(the section itself)", spec.shape, spec)
-
-
-def _field(path: str, shape: Shape, spec: CollectorSpec) -> str:
-    fact = shape.fact
-    provenance = (fact.provenance if fact is not None else ()) or spec.provenance
-    return _row(f"`{path}`", _type(shape), _words(kind.value for kind in provenance), " ".join(_said(shape)))
+def _place(path: str, spec: CollectorSpec) -> str:
+    below = path.removeprefix(spec.section).removeprefix(".")
+    return f"`{below or '(the section itself)'}`"
 
 
 def _said(shape: Shape) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _said(shape: Shape) -> Iterator[str]:
     if shape.fact.caveat:
         yield f"*Caveat: {shape.fact.caveat}*"
     if shape.kind == "enum":
-        yield f"One of {_words(shape.values)}."
+        yield f"One of {words(shape.values)}."
     if shape.fact.detail is Detail.FULL:
         yield "Only with `--extended`."
     if shape.fact.always:
@@ -114,26 +114,20 @@ def _providers(providers: dict[str, ProviderSpec]) -> Iterator[str]:
     yield "| provider | needs | deadline | summary |"
     yield "|---|---|---|---|"
     for name, spec in providers.items():
-        needs = _words(needed.__name__ for needed in spec.needs)
-        yield _row(f"`{name}`", needs, f"{spec.timeout_s:g}", spec.summary)
+        needs = words(needed.__name__ for needed in spec.needs)
+        yield row(f"`{name}`", needs, f"{spec.timeout_s:g}", spec.summary)
 
 
 def _reasons() -> Iterator[str]:
     yield "| kind | partial | meaning |"
     yield "|---|---|---|"
     for kind, meaning in REASON_MEANINGS.items():
-        yield _row(f"`{kind.value}`", "partial" if kind in PARTIAL_KINDS else "", meaning)
-
-
-def _words(words: object) -> str:
-    return ", ".join(f"`{word}`" for word in words)  # type: ignore[attr-defined]
-
-
-def _row(*cells: str) -> str:
-    safe = (" ".join(cell.split()).replace("|", "\\|") for cell in cells)
-    return f"| {' | '.join(safe)} |"
+        yield row(f"`{kind.value}`", "partial" if kind in PARTIAL_KINDS else "", meaning)
 
 
 if __name__ == "__main__":
     TARGET.write_text(text(), encoding="utf-8")
     print(TARGET.relative_to(ROOT))
+    page = evidence.page(evidence.TARGET.read_text(encoding="utf-8"), discover(outside=False).collectors)
+    evidence.TARGET.write_text(page, encoding="utf-8")
+    print(evidence.TARGET.relative_to(ROOT))
