@@ -58,6 +58,8 @@ class CommandPool:
         # What is secret in a line tells it from others, so the key holds it; it is written nowhere.
         self._jobs: dict[tuple[str, ...], Job] = {}
         self._threads: list[threading.Thread] = []
+        #: "unset" or "empty" where commands were run and PATH was that.
+        self.lost_path = ""
 
     def start(self, argv: Argv, timeout: float, path: Sequence[str], *, as_caller: bool = False) -> Ticket:
         """Start a command, or join one that runs or ran."""
@@ -69,6 +71,8 @@ class CommandPool:
             if job is not None and not _found_nowhere(job, places):
                 job.limit.extend(until)
                 return Ticket(job, True, places, now, until)
+            if not self._jobs:
+                self.lost_path = _lost_path(self._host)
             job = self._jobs[key] = Job(argv, places, Limit(until), as_caller=as_caller)
         thread = threading.Thread(
             target=self._run, args=(job,), name=f"command {shown(argv)[0] if argv else ''}", daemon=True
@@ -124,6 +128,15 @@ class CommandPool:
         """Wait for the threads of commands that ended, until ``until`` (monotonic seconds) at most."""
         for thread in list(self._threads):
             thread.join(max(0.0, until - time.monotonic()))
+
+
+def _lost_path(host: Host) -> str:
+    try:
+        path = host.env("PATH")
+    except Exception:
+        # A recording may not say.
+        return ""
+    return "" if path else "unset" if path is None else "empty"
 
 
 def _found_nowhere(job: Job, path: tuple[str, ...]) -> bool:

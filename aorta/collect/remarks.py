@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from aorta.collect.context import DEFAULT_PATH
 from aorta.collect.orchestrator import Orchestrator
+from aorta.host.protocol import SYSTEM_DIRECTORIES
 from aorta.model.reason import Reason
 from aorta.model.redact import redact
 from aorta.model.sections import ORDER
@@ -22,6 +24,7 @@ def remarks(run: Orchestrator, coverage: Covered) -> list[Reason]:
         *_unbuilt(run),
         *(_of_capture(ReasonKind.UNPARSED, text) for text in run.request.complaints),
         *_lost_plugins(run),
+        *_lost_path(run),
         *_dead_mounts(run),
         *_unlinked(run),
         *_expectations(run, coverage),
@@ -50,6 +53,15 @@ def _dead_mounts(run: Orchestrator) -> Iterator[Reason]:
     for mount in run.host.dead_mounts():
         text = f"the file system at {mount} did not answer; nothing on it was read"
         yield _of_capture(ReasonKind.TIMED_OUT, text, subject=mount)
+
+
+def _lost_path(run: Orchestrator) -> Iterator[Reason]:
+    """Say where tools were looked for in an environment without PATH, such as that of a remote action."""
+    if run.commands.lost_path:
+        places = ", ".join((*DEFAULT_PATH.split(":"), *SYSTEM_DIRECTORIES))
+        where = f"tools were looked for in {places} and ROCm's own directories"
+        text = f"PATH is {run.commands.lost_path}: {where}"
+        yield _of_capture(ReasonKind.ABSENT, text, subject="PATH")
 
 
 def _unlinked(run: Orchestrator) -> Iterator[Reason]:

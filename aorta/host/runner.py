@@ -47,7 +47,7 @@ class Runner:
 
     def __init__(self, files: Files, environ: Mapping[str, str]) -> None:
         self._files = files
-        self._path = environ.get("PATH", os.defpath)
+        self._path = environ.get("PATH") or os.defpath
         self._environ = child_environ.ChildEnviron(files, environ)
         self._lock = threading.Lock()
         self._children: set[Child] = set()
