@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from aorta.cli.buck_options import buck_options, longer
 from aorta.cli.errors import Failure, Misuse
 from aorta.instrumentation.process import say
 from aorta.instrumentation.switch import sudo_from_environment
@@ -136,10 +137,8 @@ _SHARED = (
         type=Seconds(),
         metavar="S",
         envvar="AORTA_DEADLINE_S",
-        default=DEADLINE_S,
-        show_default=True,
         show_envvar=True,
-        help="The limit of the whole capture in seconds.",
+        help=f"The limit of the whole capture in seconds.  [default: {DEADLINE_S:g}; more for Buck]",
     ),
     click.option(
         "--digests",
@@ -166,6 +165,7 @@ _SHARED = (
         metavar="MODULE",
         help="A module with further collectors; may be repeated.",
     ),
+    *buck_options(Seconds()),
     click.option(
         "--progress/--quiet",
         default=None,
@@ -212,12 +212,18 @@ def _left_out(record: "PluginRecord") -> str:
     return f"the plugin {record.name} is left out: {record.detail}"
 
 
+def deadline_of(asked: Mapping[str, Any]) -> float:
+    """Return the limit of the whole capture in seconds."""
+    limit: float | None = asked["deadline"]
+    return longer(DEADLINE_S, asked) if limit is None else limit
+
+
 def live(asked: Mapping[str, Any]) -> "Host":
     """Return this machine as the options want it looked at. Raises Misuse for a Python that is none."""
     from aorta.instrumentation.environment import live_host
 
     program = asked["python"]
-    host = live_host(asked["deadline"], program)
+    host = live_host(deadline_of(asked), program)
     if program is not None:
         try:
             host.observe("interpreter", lambda: None)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aorta.cli.buck_options import buck_wishes_of
 from aorta.cli.capturing import (
     Words,
     allows_sudo,
     capture_options,
     captured,
+    deadline_of,
     discovered,
     live,
     torch_wishes,
@@ -180,7 +182,7 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
     """Capture, and return the document and what looks up a variable of the environment captured."""
     from aorta.model.codec import dump
 
-    sudo = allows_sudo(sudo=asked["sudo"])
+    sudo, buck = allows_sudo(sudo=asked["sudo"]), buck_wishes_of(asked)
     host = live(asked) if asked["replay"] is None else _replayed(asked["replay"])
     quiet = asked["progress"] is False
     registry = discovered(asked["plugins"], quiet=quiet)
@@ -200,13 +202,14 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
         sections=sections,
         without=_flat(asked["without"]),
         timeouts=dict(asked["timeouts"]),
-        deadline_s=asked["deadline"],
+        deadline_s=deadline_of(asked),
         sudo=sudo,
         digests=asked["digests"],
         cache=not asked["no_digest_cache"],
         verify_digests=asked["verify_digests"],
         expect=_flat(asked["expect"]),
         **torch_wishes(asked, host),
+        **buck,
     )
     return dump(snapshot), host.env
 

@@ -5,7 +5,16 @@ from typing import IO, Any
 
 import click
 
-from aorta.cli.capturing import allows_sudo, capture_options, captured, discovered, live, torch_wishes
+from aorta.cli.buck_options import buck_wishes_of
+from aorta.cli.capturing import (
+    allows_sudo,
+    capture_options,
+    captured,
+    deadline_of,
+    discovered,
+    live,
+    torch_wishes,
+)
 from aorta.cli.errors import Command, Failure, Misuse
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import tasks_of
@@ -63,7 +72,7 @@ def record(file: str, **asked: Any) -> None:
 def _recorded(target: str, asked: dict[str, Any]) -> int:
     from aorta.host.recording import RecordingHost
 
-    sudo = allows_sudo(sudo=asked["sudo"])
+    sudo, buck = allows_sudo(sudo=asked["sudo"]), buck_wishes_of(asked)
     registry = discovered(asked["plugins"], quiet=asked["progress"] is False)
     with replacing(target) as stream:
         lines = Lines(stream)
@@ -74,10 +83,11 @@ def _recorded(target: str, asked: dict[str, Any]) -> int:
             progress=asked["progress"],
             detail="full" if asked["extended"] else "compact",
             timeouts=dict(asked["timeouts"]),
-            deadline_s=asked["deadline"],
+            deadline_s=deadline_of(asked),
             sudo=sudo,
             digests=asked["digests"],
             **torch_wishes(asked, host),
+            **buck,
         )
         if host.broken is not None:
             raise host.broken

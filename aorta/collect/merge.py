@@ -1,6 +1,5 @@
 """From results to the snapshot: every section in its place, every reason and record with it."""
 
-import copy
 from typing import Any
 
 from aorta.collect.orchestrator import Orchestrator
@@ -9,7 +8,7 @@ from aorta.collect.result import missing
 from aorta.host.protocol import NotRecordedError
 from aorta.model.frozen import evolve
 from aorta.model.reason import Reason
-from aorta.model.sections import ORDER, UNBUILT
+from aorta.model.sections import ORDER
 from aorta.model.shape import empty
 from aorta.model.snapshot import Collection, Covered, Record, Snapshot
 from aorta.model.vocabulary import PARTS, Coverage, Detail, ReasonKind, Status
@@ -33,7 +32,7 @@ def last_resort(run: Orchestrator, envelope: Collection, error: Exception) -> Sn
     reason = Reason(
         section="collection", kind=ReasonKind.FAILED, detail=f"{type(error).__name__} in aorta itself"
     )
-    plain = {name: copy.deepcopy(UNBUILT.get(name)) for name in ORDER}
+    plain: dict[str, Any] = dict.fromkeys(ORDER)
     plain |= {name: empty(spec.shape) for name, spec in run.registry.collectors.items()}
     plain |= {name: run.results[name].plain for name in run.wanted() if name in run.results}
     sections = {name: value for name, value in plain.items() if "." not in name}
@@ -66,13 +65,10 @@ def _merged(run: Orchestrator, envelope: Collection) -> Snapshot:
         coverage=coverage,
         redacted=tuple(sorted({name for result in run.results.values() for name in result.redacted})),
     )
-    unbuilt = copy.deepcopy(UNBUILT)
     return Snapshot(
         captured_at=_now(run),
-        sections={
-            name: run.results[name].value if name in run.results else unbuilt.get(name) for name in sections
-        },
-        plain={name: plain[name] if name in plain else unbuilt.get(name) for name in sections},
+        sections={name: run.results[name].value if name in run.results else None for name in sections},
+        plain={name: plain.get(name) for name in sections},
         extensions={name: _extension(name, plain[name]) for name in run.registry.collectors if "." in name},
         collection=collection,
     )

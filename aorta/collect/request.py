@@ -1,10 +1,10 @@
 """What the caller asked for and claimed."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
+from aorta.buck.options import BuckContext
 from aorta.host.protocol import CHILD, IMPORT, LOADED
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import EXPECTABLE as EXPECTABLE
@@ -24,6 +24,8 @@ class Request:
     digests be remembered, ``verify_digests`` hashes what is remembered too.
     ``import_strategy`` is child (torch is asked in a process of its own) or in_process; ``import_torch``
     lets it be imported into this one; ``python`` is the program of another interpreter to ask.
+    ``buck_target`` is the Buck target to ask about, built under ``buck_context``, within ``buck_timeout``
+    seconds; ``buck_libraries`` are further patterns of libraries by name.
     ``env`` replaces the process's environment. ``complaints`` are wishes that could not be read.
     """
 
@@ -42,8 +44,9 @@ class Request:
     cache: bool = True
     verify_digests: bool = False
     buck_target: str | None = None
-    buck_context: Any = None
-    buck_timeout: float = 10.0
+    buck_context: BuckContext = attrs.field(factory=BuckContext)
+    buck_timeout: float = 120.0
+    buck_libraries: Mapping[str, str] = attrs.field(factory=dict)
     import_strategy: str = "in_process"
     import_torch: bool = True
     python: str | None = None

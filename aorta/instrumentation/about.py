@@ -25,7 +25,7 @@ def envelope(run: Orchestrator) -> Collection:
         user=_user(run),
         executable=sys.executable or None if live else None,
         python=run.request.python or (None if live else _recorded_python(run)),
-        argv=redact_argv(sys.argv) if live else None,
+        argv=redact_argv(run.request.buck_context.masked(sys.argv)) if live else None,
     )
 
 

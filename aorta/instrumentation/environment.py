@@ -18,6 +18,7 @@ from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.request import EXPECTABLE, INVOCATIONS, Request
 from aorta.host.protocol import Host
 from aorta.instrumentation.about import envelope
+from aorta.instrumentation.buck_wishes import buck_wishes, with_buck
 from aorta.instrumentation.process import enders
 from aorta.instrumentation.switch import sudo_from_environment
 from aorta.instrumentation.write import write_atomically
@@ -51,7 +52,8 @@ def capture(
     detail: str = "compact",
     buck_target: str | None = None,
     buck_context: Any = None,
-    buck_timeout: float = 10.0,
+    buck_timeout: float = 120.0,
+    buck_libraries: Mapping[str, str] | None = None,
     plugins: Sequence[Any] = (),
     sections: Iterable[str] | None = None,
     without: Iterable[str] = (),
@@ -86,11 +88,16 @@ def capture(
     is loaded, and else imported into it on a watched thread, or left alone without ``import_torch``;
     ``import_strategy="child"`` imports it in a process of its own. ``python`` is the program of another
     interpreter (3.8 or later) whose torch and packages are looked at in place of this one's; it is
-    always asked in a process. ``host`` is looked at in place of this machine, and closed;
-    ``registry`` takes the place of discovery; ``started`` is given the orchestrator before it runs.
+    always asked in a process. ``buck_target`` is a Buck target of whose dependencies buck2 is asked, on
+    the client, within ``buck_timeout`` seconds, by which the default deadline grows; ``buck_context`` is
+    how it is built: texts such as ``"mode=@//mode/opt"``, ``"config=KEY=VALUE"``, ``"modifier=M"`` in their
+    order, a BuckContext, or ``"default"`` for no options; ``buck_libraries`` are further libraries, name to
+    pattern. Where this is declared to be the workload, buck2 is not asked, and the document says so.
+    ``host`` is looked at in place of this machine, and closed; ``registry`` takes the place of discovery;
+    ``started`` is given the orchestrator before it runs.
 
-    Raises ValueError for an unknown detail, section or part, and for a deadline that is no positive
-    number; nothing for what the machine or its environment does.
+    Raises ValueError for an unknown detail, section or part, for a target or option that cannot be meant,
+    and for a time limit that is no positive number; nothing for what the machine or its environment does.
     """
     request = Request(
         detail=_detail(detail),
@@ -104,16 +111,15 @@ def capture(
         cache=cache,
         verify_digests=verify_digests,
         env=env,
-        buck_target=buck_target,
-        buck_context=buck_context,
-        buck_timeout=buck_timeout,
         import_strategy=_strategy(import_strategy, here=host is None and python is None),
         import_torch=import_torch,
         python=python,
-        **_limits(deadline_s, sudo=sudo),
+        **_limits(deadline_s, sudo=sudo, longer_s=0.0 if buck_target is None else buck_timeout),
     )
     registry = registry or _registry(plugins)
     _check_sections(registry, request)
+    buck = buck_wishes(registry, buck_target, buck_context, buck_timeout, buck_libraries)
+    request = with_buck(request, registry, buck)
     return _captured(Orchestrator(registry, host or live_host(request.deadline_s, python), request), started)
 
 
@@ -188,21 +194,22 @@ def _strategy(word: str | None, *, here: bool) -> str:
     return word or (IN_PROCESS if here else CHILD)
 
 
-def _limits(deadline_s: float | None, *, sudo: bool | None) -> dict[str, Any]:
+def _limits(deadline_s: float | None, *, sudo: bool | None, longer_s: float) -> dict[str, Any]:
     """Return the deadline, whether privileged commands may run, and what the environment says amiss."""
-    limit, complaints = (deadline_s, ()) if deadline_s is not None else _default_deadline()
+    limit, complaints = (deadline_s, ()) if deadline_s is not None else _default_deadline(longer_s)
     if not 0 < limit < math.inf:
         raise ValueError(f"deadline_s is {deadline_s!r}: a number of seconds above 0")
     allowed, doubts = (sudo, ()) if sudo is not None else _default_sudo()
     return {"deadline_s": limit, "sudo": allowed, "complaints": (*complaints, *doubts)}
 
 
-def _default_deadline() -> tuple[float, tuple[str, ...]]:
+def _default_deadline(longer_s: float) -> tuple[float, tuple[str, ...]]:
     """Return the limit, and what is wrong with the environment's: a job must not end for it."""
+    usual = DEADLINE_S + longer_s
     try:
-        return deadline_from_environment(DEADLINE_S), ()
+        return deadline_from_environment(usual), ()
     except ValueError as error:
-        return DEADLINE_S, (f"{error}; {DEADLINE_S:g} s were taken",)
+        return usual, (f"{error}; {usual:g} s were taken",)
 
 
 def _default_sudo() -> tuple[bool, tuple[str, ...]]:

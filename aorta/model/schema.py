@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from aorta.model.fact import Fact
-from aorta.model.sections import ORDER, UNBUILT
+from aorta.model.sections import ORDER
 from aorta.model.shape import Shape, shape_of
 from aorta.model.snapshot import SCHEMA_VERSION, Collection
 from aorta.model.vocabulary import Detail, Provenance, Scope
@@ -56,13 +56,15 @@ class Sections(Protocol):
         """Return the sections by name."""
 
 
+#: What is said of a section that no collector makes.
+_UNBUILT = {"description": "No collector in this version."}
+
+
 def document_schema(registry: Sections) -> dict[str, Any]:
     """Return the schema of the whole document for the collectors of a registry."""
     known = registry.collectors
     names = dict.fromkeys([*ORDER, *(name for name in known if "." not in name)])
-    sections = {
-        name: section_schema(known[name]) if name in known else _unbuilt(UNBUILT.get(name)) for name in names
-    }
+    sections = {name: section_schema(known[name]) if name in known else dict(_UNBUILT) for name in names}
     properties = {
         "schema_version": {
             "type": "string",
@@ -187,14 +189,3 @@ def _told(fact: Fact | None) -> dict[str, Any]:
     if fact.volatile:
         told["x-volatile"] = True
     return told
-
-
-def _unbuilt(failure: Any) -> dict[str, Any]:
-    """Return the schema of a section that no collector makes yet: its keys, and any values."""
-    return {"description": "No collector in this version.", **_keys(failure)}
-
-
-def _keys(failure: Any) -> dict[str, Any]:
-    if not isinstance(failure, dict):
-        return {}
-    return _object({name: _keys(member) for name, member in failure.items()})

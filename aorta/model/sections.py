@@ -1,10 +1,7 @@
-"""The order of the sections in the document, and the shapes of those that no collector makes yet.
+"""The order of the sections in the document.
 
-Every key of the 1.x line up to 1.17 stands in every document. A section without a collector stands
-there in its failure shape: all keys, nested objects kept, every leaf null.
+Every key of the 1.x line up to 1.17 stands in every document; a section without a collector is null.
 """
-
-from typing import Any
 
 ORDER = (
     "host",
@@ -50,19 +47,3 @@ ORDER = (
     "env_vars",
     "system_health",
 )
-
-
-def _keys(names: str) -> dict[str, Any]:
-    return dict.fromkeys(names.split())
-
-
-#: Sections that no collector makes yet, in their failure shape.
-UNBUILT: dict[str, Any] = {
-    "build_system": {"kind": None},
-    "buck_invocation": _keys(
-        "status target context_source mode_files config_keys modifiers option_order context_fingerprint"
-        " configured_root_target comparison"
-    ),
-    "library_introspection": None,
-    "library_introspection_alternates": None,
-}

@@ -1,5 +1,12 @@
 """Declaring collectors and providers, finding them, and the registry that checks them."""
 
-from aorta.plugin.declare import CollectorSpec, ProviderSpec, RegistrationError, collector, provider
+from aorta.plugin.declare import (
+    CollectorSpec,
+    ProviderSpec,
+    RegistrationError,
+    buck_libraries,
+    collector,
+    provider,
+)
 
-__all__ = ["CollectorSpec", "ProviderSpec", "RegistrationError", "collector", "provider"]
+__all__ = ["CollectorSpec", "ProviderSpec", "RegistrationError", "buck_libraries", "collector", "provider"]

@@ -18,11 +18,14 @@ PROJECT = "aorta"
 COLLECT_HOOK = "aorta_collect"
 PROVIDE_HOOK = "aorta_provide"
 SPEC_ATTRIBUTE = "aorta_spec"
+LIBRARIES_HOOK = "aorta_buck_libraries"
+HOOK_ATTRIBUTE = "aorta_hook"
 
 #: The longest deadline that a section may declare, in seconds.
 LONGEST_S = 1e6
 
 Function = TypeVar("Function", bound="Callable[[Context], Any]")
+Extension = TypeVar("Extension", bound="Callable[[], Any]")
 _hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
@@ -145,6 +148,15 @@ def provider(
         return _mark(function, spec, PROVIDE_HOOK)
 
     return declare
+
+
+def buck_libraries(function: Extension) -> Extension:
+    """Declare the function that returns further libraries of Buck graphs, ``{NAME: REGEX}``.
+
+    It takes no argument. A pattern is looked for in the label ``cell//package:name``.
+    """
+    setattr(function, HOOK_ATTRIBUTE, LIBRARIES_HOOK)
+    return _hookimpl(specname=LIBRARIES_HOOK)(function)
 
 
 def _several(given: Any) -> tuple[Any, ...]:

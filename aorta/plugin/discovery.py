@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from aorta.model.frozen import evolve
-from aorta.plugin.declare import SPEC_ATTRIBUTE
+from aorta.plugin.declare import HOOK_ATTRIBUTE, SPEC_ATTRIBUTE
 from aorta.plugin.entry_points import may_declare
 from aorta.plugin.manager import specs_of
 from aorta.plugin.registry import Candidate, Registry, told
@@ -29,6 +29,8 @@ BUILTIN = (
     "aorta_collectors.providers.rdma_devices",
     "aorta_collectors.providers.nic_inventory",
     "aorta_collectors.providers.rocm_roots",
+    "aorta_collectors.providers.buck_checkout",
+    "aorta_collectors.providers.buck_graph",
     "aorta_collectors.providers.kfd_topology",
     "aorta_collectors.host",
     "aorta_collectors.runtime_context",
@@ -61,6 +63,10 @@ BUILTIN = (
     "aorta_collectors.aiter",
     "aorta_collectors.aotriton",
     "aorta_collectors.loaded_libraries",
+    "aorta_collectors.build_system",
+    "aorta_collectors.buck_invocation",
+    "aorta_collectors.library_introspection",
+    "aorta_collectors.library_introspection_alternates",
     "aorta_collectors.python_version",
     "aorta_collectors.pytorch_version",
     "aorta_collectors.pytorch_build",
@@ -106,7 +112,7 @@ def _arguments(plugins: Iterable[Any]) -> Iterator[Candidate]:
 
 def _given(plugin: Any) -> Candidate:
     """Return the candidate of an object: a module, a single decorated function, or any other holder."""
-    if hasattr(plugin, SPEC_ATTRIBUTE):
+    if _is_single(plugin):
         name = f"{plugin.__module__}.{plugin.__name__}"
         return Candidate(name=name, source="argument", plugin=_single(plugin), module=plugin.__module__)
     name = getattr(plugin, "__name__", None) or type(plugin).__name__
@@ -123,7 +129,11 @@ class _Single:
 
 def _single(plugin: Any) -> Any:
     """Return what holds a plugin's functions."""
-    return _Single(plugin) if hasattr(plugin, SPEC_ATTRIBUTE) else plugin
+    return _Single(plugin) if _is_single(plugin) else plugin
+
+
+def _is_single(plugin: Any) -> bool:
+    return hasattr(plugin, SPEC_ATTRIBUTE) or hasattr(plugin, HOOK_ATTRIBUTE)
 
 
 def _named(names: Iterable[str], blocked: set[str]) -> Iterator[Candidate]:

@@ -1,4 +1,4 @@
-"""The two hooks of aorta, as pluggy specifications.
+"""The hooks of aorta, as pluggy specifications.
 
 The orchestrator calls implementations one by one, never through pluggy's own call: that one loses
 every result when a single implementation raises.
@@ -29,4 +29,12 @@ def aorta_provide(ctx: "Context") -> Any:
     """Make a value that several collectors need. Written as a function under ``@provider``.
 
     :param ctx: what the machine can be asked through, and what the caller asked for.
+    """
+
+
+@hookspec
+def aorta_buck_libraries() -> Any:
+    """Return further libraries of Buck graphs. Written as a function under ``@buck_libraries``.
+
+    A mapping of names to regular expressions, each looked for in a label ``cell//package:name``.
     """

@@ -7,6 +7,7 @@ import pluggy
 
 from aorta.plugin import hooks
 from aorta.plugin.declare import (
+    HOOK_ATTRIBUTE,
     PROJECT,
     SPEC_ATTRIBUTE,
     CollectorSpec,
@@ -25,7 +26,7 @@ class Manager(pluggy.PluginManager):
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
         """Return the options of a hook implementation, None for a function borrowed from a sibling."""
-        if spec_of(plugin, name) is None:
+        if spec_of(plugin, name) is None and hook_of(plugin, name) is None:
             return None
         return super().parse_hookimpl_opts(plugin, name)
 
@@ -38,6 +39,22 @@ def spec_of(plugin: Any, name: str) -> Spec | None:
         return None
     borrowed = isinstance(plugin, types.ModuleType) and spec.function.__module__ != plugin.__name__
     return None if borrowed else spec
+
+
+def hook_of(plugin: Any, name: str) -> str | None:
+    """Return the hook beside collecting that a member of a plugin implements itself."""
+    function = getattr(plugin, name, None)
+    hook = getattr(function, "__dict__", {}).get(HOOK_ATTRIBUTE)
+    if not isinstance(hook, str) or not callable(function):
+        return None
+    borrowed = isinstance(plugin, types.ModuleType) and function.__module__ != plugin.__name__
+    return None if borrowed else hook
+
+
+def hooks_of(plugin: Any) -> list[tuple[str, Any]]:
+    """Return what else a plugin implements: the hook and the function."""
+    found = ((hook_of(plugin, name), getattr(plugin, name, None)) for name in dir(plugin))
+    return [(hook, function) for hook, function in found if hook is not None]
 
 
 def specs_of(plugin: Any) -> list[Spec]:

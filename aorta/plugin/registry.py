@@ -1,14 +1,14 @@
 """The registry: which collectors and providers there are, checked before anything runs."""
 
 import graphlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from aorta.model.frozen import frozen
 from aorta.model.redact import redact
 from aorta.model.snapshot import PluginRecord
 from aorta.plugin.declare import CollectorSpec, ProviderSpec, RegistrationError, Spec, faults
-from aorta.plugin.manager import Manager, specs_of
+from aorta.plugin.manager import Manager, hooks_of, specs_of
 
 
 @frozen
@@ -30,7 +30,8 @@ class Registry:
 
     Built-in plugins must be right: a fault in one raises ``RegistrationError``. An outside plugin
     with a fault is left out as a whole and its record in ``plugins`` says why. ``blocked`` maps what
-    is declared but must not run to the reason.
+    is declared but must not run to the reason. ``hooks`` maps a hook beside collecting to the plugins
+    that implement it and their functions.
     """
 
     def __init__(self, candidates: Iterable[Candidate] = (), *, order: tuple[str, ...] = ()) -> None:
@@ -39,6 +40,7 @@ class Registry:
         self.plugins: list[PluginRecord] = []
         self.plugin_of: dict[str, str] = {}
         self.blocked: dict[str, str] = {}
+        self.hooks: dict[str, list[tuple[str, Callable[[], Any]]]] = {}
         self._makers: dict[type[Any], Spec] = {}
         self._manager = Manager()
         outside: list[tuple[Candidate, list[Spec]]] = []
@@ -62,8 +64,8 @@ class Registry:
             self._record(candidate, candidate.status, candidate.detail)
             return []
         try:
-            specs = specs_of(candidate.plugin)
-            if not specs and candidate.source != "builtin":
+            specs, hooks = specs_of(candidate.plugin), hooks_of(candidate.plugin)
+            if not (specs or hooks) and candidate.source != "builtin":
                 raise RegistrationError(f"{candidate.name}: no @collector and no @provider in it")
             for spec in specs:
                 self._check(spec, specs, builtin=candidate.source == "builtin")
@@ -77,6 +79,8 @@ class Registry:
             self._enter(spec, candidate.name)
             if candidate.status == "blocked" or spec.name in candidate.without:
                 self.blocked[spec.name] = candidate.detail
+        for hook, function in hooks if candidate.status != "blocked" else ():
+            self.hooks.setdefault(hook, []).append((candidate.name, function))
         names = tuple(spec.section for spec in specs if isinstance(spec, CollectorSpec))
         self._record(candidate, candidate.status, candidate.detail, names)
         return specs
@@ -127,6 +131,8 @@ class Registry:
             self.plugin_of.pop(spec.name, None)
             if spec.makes is not None:
                 self._makers.pop(spec.makes, None)
+        for hook, functions in self.hooks.items():
+            self.hooks[hook] = [pair for pair in functions if pair[0] != candidate.name]
         self.plugins = [record for record in self.plugins if record.name != candidate.name]
         self._drop(candidate, error)
 

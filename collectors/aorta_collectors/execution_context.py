@@ -25,10 +25,14 @@ from aorta_collectors.buck_markers import (
     VALUES,
     of_kind,
 )
+from aorta_collectors.providers.buck_graph import BuckGraph
 
 T = TypeVar("T")
 
 VARIABLE = "AORTA_PROBE_INVOCATION"
+
+#: Who names an execution platform.
+SOURCE: Literal["cquery:buck.execution_platform"] = "cquery:buck.execution_platform"
 
 #: The most characters of a value that is stored: an image with its digest, an identifier.
 LONGEST = 512
@@ -61,7 +65,16 @@ class ExecutionContext:
         ),
     ] = None
     likely_execution_platform: Annotated[
-        str | None, Fact("Reserved for the selected Buck execution platform; always null.")
+        str | None,
+        Fact(
+            "The execution platform that Buck selected for the target that the caller named, on the client.",
+            caveat="Selected, not used: an action may still run elsewhere, and other targets have their own.",
+            provenance=(Provenance.CONFIGURED_GRAPH,),
+        ),
+    ] = None
+    likely_execution_platform_source: Annotated[
+        Literal["cquery:buck.execution_platform"] | None,
+        Fact("Who named it.", provenance=(Provenance.CONFIGURED_GRAPH,)),
     ] = None
     markers: Annotated[
         dict[str, Marker] | None,
@@ -74,7 +87,11 @@ class ExecutionContext:
 
 
 @collector(
-    section="execution_context", model=ExecutionContext, provenance=Provenance.CALLER_ASSERTED, timeout_s=5
+    section="execution_context",
+    model=ExecutionContext,
+    provenance=Provenance.CALLER_ASSERTED,
+    needs=(BuckGraph,),
+    timeout_s=5,
 )
 def collect(ctx: Context) -> ExecutionContext:
     """How the caller says that it started the capture, and traces of Buck that speak for or against it."""
@@ -86,11 +103,9 @@ def collect(ctx: Context) -> ExecutionContext:
             f"{claimed[:80]!r} is none of {', '.join(INVOCATIONS)}: recorded as direct",
         )
         claimed = "direct"
-    ctx.note(
-        ReasonKind.UNSUPPORTED,
-        "likely_execution_platform",
-        "nothing inside the process tells which execution platform Buck selected",
-    )
+    graph = ctx.need(BuckGraph)
+    if graph.platform_gap is not None:
+        graph.platform_gap.note(ctx, "likely_execution_platform")
     seen = _seen(ctx)
     for text in contradictions(claimed, seen):
         ctx.note(ReasonKind.EXPECTED, "probe_invocation", text)
@@ -98,7 +113,12 @@ def collect(ctx: Context) -> ExecutionContext:
         name: Marker(present=seen[name], value=_value(ctx, name, seen[name]), proves=proves, limits=limits)
         for name, (_, proves, limits) in MARKERS.items()
     }
-    return ExecutionContext(probe_invocation=claimed, markers=markers)  # type: ignore[arg-type]
+    return ExecutionContext(
+        probe_invocation=claimed,  # type: ignore[arg-type]
+        likely_execution_platform=graph.platform,
+        likely_execution_platform_source=None if graph.platform is None else SOURCE,
+        markers=markers,
+    )
 
 
 def contradictions(claimed: str, seen: dict[str, bool | None]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from aorta.instrumentation import capture
 from aorta.model.codec import dump, to_json
 from aorta.model.fact import Fact
 from aorta.model.schema import document_schema
-from aorta.model.sections import ORDER, UNBUILT
+from aorta.model.sections import ORDER
 from aorta.model.snapshot import Collection
 from aorta.model.vocabulary import PARTS, Coverage, Detail, Provenance, ReasonKind
 from aorta.plugin import collector
@@ -145,17 +145,6 @@ def has_value(plain: Any) -> bool:
     if isinstance(plain, dict):
         return any(has_value(member) for member in plain.values())
     return plain is not None
-
-
-def test_unbuilt_sections_keep_their_keys():
-    made = document()
-    for name, shape in UNBUILT.items():
-        if name not in discover(outside=False).collectors:
-            assert made[name] == shape
-            assert made["collection"]["collectors"][name]["status"] == "not_requested"
-            assert {"section": name, "kind": "not_requested"}.items() <= next(
-                one for one in made["collection"]["reasons"] if one["section"] == name
-            ).items()
 
 
 def test_a_document_can_be_changed_without_changing_the_next():

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aorta.model.sections import ORDER, UNBUILT
+from aorta.model.sections import ORDER
 from aorta.model.shape import Shape, empty, shape_of
 from aorta.model.upgrade.keys import NULLABLE
 
@@ -15,7 +15,7 @@ def blanks_of(models: Mapping[str, Any]) -> dict[str, Any]:
     members of a list.
     """
     known = {name: _blank(shape_of(model)) for name, model in models.items()}
-    return {name: known.get(name, UNBUILT.get(name)) for name in ORDER}
+    return {name: known.get(name) for name in ORDER}
 
 
 def nothing(blank: Any) -> Any:

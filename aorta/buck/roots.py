@@ -1,0 +1,28 @@
+"""Which rows of an answer are the target that was asked for: found by its label, not by its place."""
+
+from collections.abc import Sequence
+
+from aorta.buck.labels import Configured, Label, parse_label
+
+_UNBOUND = "<unbound>"
+
+
+def roots_of(rows: Sequence[Configured], target: str) -> list[Configured]:
+    """Return the rows of the target, one a configuration; none where its label may mean several.
+
+    A literal without a cell, or with an alias of one, is told from others by the rest of its label; a
+    transition gives a target two rows.
+    """
+    literal = parse_label(target)
+    found = [row for row in rows if row.configuration != _UNBOUND and literal.may_mean(row.label)]
+    label = _chosen(found, literal, rows)
+    return [row for row in found if row.label == label]
+
+
+def _chosen(found: Sequence[Configured], literal: Label, rows: Sequence[Configured]) -> Label | None:
+    labels = list(dict.fromkeys(row.label for row in found))
+    exact = [label for label in labels if label.cell == literal.cell and literal.cell is not None]
+    if len(labels) == 1 or exact:
+        return (exact or labels)[0]
+    # Among namesakes: all else is a dependency, and those come first.
+    return rows[-1].label if rows and rows[-1].label in labels else None

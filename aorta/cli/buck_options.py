@@ -1,0 +1,167 @@
+"""The options that name a Buck target and how it is built."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from aorta.cli.errors import Misuse
+
+TIMEOUT_S = 120.0
+
+#: Claims under which this process is the workload, whose snapshot asks Buck nothing.
+WORKLOADS = ("buck2_run", "buck2_action")
+
+GROUPED = {
+    "buck_modes": "--buck-mode-file",
+    "buck_configs": "--buck-config",
+    "buck_modifiers": "--buck-modifier",
+}
+
+
+def buck_options(seconds: click.ParamType) -> tuple[Any, ...]:  # type: ignore[type-arg]
+    """Return the options; ``seconds`` is the type of a time limit."""
+    return (
+        click.option(
+            "--buck-target", metavar="LABEL", help="Ask Buck2 about this target, e.g. //app:trainer."
+        ),
+        click.option(
+            "--buck-option",
+            "buck_options",
+            multiple=True,
+            metavar="TYPE=X",
+            help="One option that the target is built with, in its order: mode=PATH for @PATH,"
+            " config=KEY=VALUE for -c KEY=VALUE, modifier=M for -m M; may be repeated.",
+        ),
+        click.option(
+            "--buck-mode-file",
+            "buck_modes",
+            multiple=True,
+            metavar="PATH",
+            help="Short for --buck-option mode=PATH.",
+        ),
+        click.option(
+            "--buck-config",
+            "buck_configs",
+            multiple=True,
+            metavar="KEY=VALUE",
+            help="Short for --buck-option config=…; goes after all modes. VALUE is stored nowhere.",
+        ),
+        click.option(
+            "--buck-modifier",
+            "buck_modifiers",
+            multiple=True,
+            metavar="M",
+            help="Short for --buck-option modifier=M; goes after all configs.",
+        ),
+        click.option(
+            "--buck-default-context",
+            is_flag=True,
+            help="Say that the target is built without any such option.",
+        ),
+        click.option(
+            "--buck-timeout",
+            type=seconds,
+            metavar="S",
+            default=TIMEOUT_S,
+            show_default=True,
+            help="The limit of the query in seconds; a cold daemon takes long. The deadline grows by it.",
+        ),
+        click.option(
+            "--buck-library",
+            "buck_libraries",
+            multiple=True,
+            metavar="NAME=REGEX",
+            help="A further library: targets whose label cell//package:name matches; may be repeated.",
+        ),
+    )
+
+
+def buck_wishes_of(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of a capture that concern Buck.
+
+    Raises Misuse, whose line never holds the value of a config.
+    """
+    target, given = asked["buck_target"], _given(asked)
+    if target is None:
+        libraries = ["--buck-library"] if asked["buck_libraries"] else []
+        for option in (*given, *libraries):
+            raise Misuse(
+                f"{option} without --buck-target: name the target, such as --buck-target //app:trainer"
+            )
+        return {}
+    _check_claim(asked.get("execution_context") or os.environ.get("AORTA_PROBE_INVOCATION"))
+    ordered = [option for option in given if option == "--buck-option"]
+    if ordered and len(given) > 1:
+        others = " and ".join(option for option in given if option != "--buck-option")
+        raise Misuse(
+            f"--buck-option and {others}: only --buck-option keeps the order of different kinds; use it alone"
+        )
+    if asked["buck_default_context"] and len(given) > 1:
+        raise Misuse(f"--buck-default-context and {given[0]}: the one says that there is no option")
+    return {
+        "buck_target": _checked("--buck-target", _target, target),
+        "buck_context": _context(asked),
+        "buck_timeout": asked["buck_timeout"],
+        "buck_libraries": dict(
+            _checked("--buck-library", _library, text) for text in asked["buck_libraries"]
+        ),
+    }
+
+
+def _given(asked: Mapping[str, Any]) -> list[str]:
+    """Return the options of the context that were given."""
+    names = {"buck_options": "--buck-option", **GROUPED, "buck_default_context": "--buck-default-context"}
+    return [option for name, option in names.items() if asked[name]]
+
+
+def _check_claim(claim: str | None) -> None:
+    if claim in WORKLOADS:
+        raise Misuse(
+            f"--buck-target in a snapshot declared {claim}: a workload's snapshot asks Buck nothing;"
+            " take the client's on the client, without that declaration"
+        )
+
+
+def _context(asked: Mapping[str, Any]) -> Any:
+    from aorta.buck.options import BuckContext, option_of, parse_option
+
+    if asked["buck_default_context"]:
+        return BuckContext(default_confirmed=True)
+    ordered = [_checked("--buck-option", parse_option, text) for text in asked["buck_options"]]
+    grouped = [
+        _checked(option, lambda text, kind=kind: option_of(kind, text), text)
+        for (name, option), kind in zip(GROUPED.items(), ("mode", "config", "modifier"), strict=True)
+        for text in asked[name]
+    ]
+    return BuckContext(options=(*ordered, *grouped))
+
+
+def _target(text: str) -> str:
+    from aorta.buck.labels import check_target
+
+    return check_target(text)
+
+
+def _library(text: str) -> tuple[str, str]:
+    from aorta.buck.libraries import parse_library
+
+    return parse_library(text)
+
+
+def _checked(option: str, parse: Any, text: str) -> Any:
+    from aorta.buck.options import BuckError
+
+    try:
+        return parse(text)
+    except BuckError as error:
+        raise Misuse(f"{option}: {error}") from None
+
+
+def longer(deadline_s: float, asked: Mapping[str, Any]) -> float:
+    """Return the deadline of a capture, longer by a query that is to be asked."""
+    return deadline_s + (asked["buck_timeout"] if asked["buck_target"] is not None else 0.0)
+
+
+__all__: Sequence[str] = ["buck_options", "buck_wishes_of", "longer"]

@@ -1,0 +1,1 @@
+"""What the Buck sections share: revisions of a checkout, the content of mode files, failed queries."""

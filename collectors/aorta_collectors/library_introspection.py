@@ -1,0 +1,102 @@
+"""The known libraries in the configured graph of the Buck target."""
+
+from typing import Annotated, Literal
+
+from aorta.collect import Context
+from aorta.model.fact import Fact
+from aorta.model.frozen import frozen
+from aorta.model.vocabulary import Provenance, ReasonKind, Word
+from aorta.plugin import collector
+from aorta_collectors.build_system import BuildSystem
+from aorta_collectors.providers.buck_graph import BuckGraph, QueryStatus
+
+
+class Part(Word):
+    """How a library comes to be in the graph: see ``aorta.buck.labels.Role``."""
+
+    TARGET = "target"
+    EXEC = "exec"
+    TOOLCHAIN = "toolchain"
+    OTHER = "other"
+
+
+@frozen
+class Library:
+    """One target of the graph that is a known library."""
+
+    name: Annotated[
+        str | None,
+        Fact("The library; several targets may be of one.", provenance=(Provenance.CONFIGURED_GRAPH,)),
+    ] = None
+    source: Annotated[Literal["buck"] | None, Fact("Always buck.")] = None
+    revision: Annotated[
+        str | None,
+        Fact("The revision of the checkout, of build_system.", provenance=(Provenance.CLIENT_HOST,)),
+    ] = None
+    target: Annotated[str | None, Fact("Its label without configuration: compare these.")] = None
+    configured_target: Annotated[
+        str | None, Fact("The row as buck2 gave it.", caveat="Its hash changes with any constraint.")
+    ] = None
+    role: Annotated[
+        Part | None,
+        Fact(
+            "target (in the target's own configuration), exec (in another one: what builds it), toolchain,"
+            " or other (no configuration, or of a pattern that has no root).",
+            caveat="A dependency behind a transition has a configuration of its own and stands as exec.",
+        ),
+    ] = None
+
+
+#: A target dependency is what the workload loads: it comes first.
+ORDER = {part: number for number, part in enumerate(Part)}
+
+
+@collector(
+    section="library_introspection",
+    model=Annotated[
+        tuple[Library, ...] | None,
+        Fact(
+            "Targets among the dependencies that are known libraries; empty where there is none, null where"
+            " nobody asked or the query failed.",
+            caveat="Declared in the configured graph, not linked, not loaded, not run.",
+        ),
+    ],
+    provenance=Provenance.CONFIGURED_GRAPH,
+    needs=(BuildSystem, BuckGraph),
+    timeout_s=20,
+)
+def collect(ctx: Context) -> tuple[Library, ...] | None:
+    """The known libraries among the dependencies of the Buck target."""
+    graph = ctx.need(BuckGraph)
+    if graph.status is not QueryStatus.SUCCESS:
+        if graph.status is QueryStatus.NOT_REQUESTED and graph.gap is not None:
+            graph.gap.note(ctx, "")
+        else:
+            ctx.note(ReasonKind.BLOCKED, "", "no answer of buck2: see buck_invocation.status")
+        return None
+    from aorta.buck.libraries import Libraries
+
+    known = Libraries(ctx.request.buck_libraries)
+    roots = frozenset(row.configuration for row in graph.roots if row.configuration)
+    revision = ctx.need(BuildSystem).revision
+    found = []
+    for row in graph.rows:
+        name = known.find(row.label)
+        if name is not None:
+            role = Part(row.role(roots).value)
+            found.append(
+                Library(
+                    name=name,
+                    source="buck",
+                    revision=revision,
+                    target=str(row.label),
+                    configured_target=row.text,
+                    role=role,
+                )
+            )
+    return tuple(sorted(found, key=_place))
+
+
+def _place(library: Library) -> tuple[int, str, str, str]:
+    part = library.role or Part.OTHER
+    return ORDER[part], library.name or "", library.target or "", library.configured_target or ""

@@ -1,0 +1,133 @@
+"""The configured graph of the target that the caller named: what ``buck2 cquery`` answers, asked once."""
+
+import time
+from typing import TYPE_CHECKING
+
+from aorta.collect import CommandAnswer, Context
+from aorta.model.frozen import frozen
+from aorta.model.vocabulary import ReasonKind, Word
+from aorta.plugin import provider
+from aorta_collectors.providers.buck_checkout import BuckCheckout, BuildKind
+from aorta_collectors.providers.gap import Gap
+
+if TYPE_CHECKING:
+    from aorta.buck.labels import Configured
+    from aorta.buck.options import BuckContext
+
+#: The limit that the caller may move: a cold daemon loads, and a large repository is parsed.
+TIMEOUT_S = 130.0
+
+#: Claims by which this process is not the client's.
+WORKLOADS = ("buck2_run", "buck2_action")
+VARIABLE = "AORTA_PROBE_INVOCATION"
+
+ATTRIBUTE = r"^buck\.execution_platform$"
+NO_PLATFORM = "<NONE>"
+
+
+class QueryStatus(Word):
+    """What became of the query."""
+
+    NOT_REQUESTED = "not_requested"
+    BUCK_NOT_DETECTED = "buck_not_detected"
+    SUCCESS = "success"
+    FAILURE = "failure"
+
+
+@frozen
+class BuckGraph:
+    """The rows of ``deps(TARGET)``, those of the target itself, and the execution platform selected for it.
+
+    ``gap`` says why there are no rows, ``platform_gap`` why there is no platform, ``root_gap`` why the
+    target is not among the rows.
+    """
+
+    status: QueryStatus = QueryStatus.NOT_REQUESTED
+    rows: "tuple[Configured, ...]" = ()
+    roots: "tuple[Configured, ...]" = ()
+    platform: str | None = None
+    gap: Gap | None = None
+    root_gap: Gap | None = None
+    platform_gap: Gap | None = None
+
+
+@provider(model=BuckGraph, needs=(BuckCheckout,), timeout_s=TIMEOUT_S)
+def provide(ctx: Context) -> BuckGraph:
+    """The configured graph of the Buck target that the caller named."""
+    target = ctx.request.buck_target
+    if target is None:
+        text = "no Buck target was named (--buck-target)"
+        return _ended(QueryStatus.NOT_REQUESTED, ReasonKind.NOT_REQUESTED, "buck2 cquery", text)
+    claim = ctx.request.probe_invocation or ctx.env(VARIABLE)
+    if claim in WORKLOADS:
+        text = (
+            f"not asked, since this is declared to be the workload ({claim}): a query from inside it would"
+            " start another Buck, or change the one that runs; take the client's snapshot with the target"
+            " on the client, and this one without"
+        )
+        return _ended(QueryStatus.FAILURE, ReasonKind.FAILED, target, text)
+    checkout = ctx.need(BuckCheckout)
+    if checkout.kind is BuildKind.NONE:
+        gap = checkout.gap or Gap(kind=ReasonKind.FAILED, subject=target, detail="no Buck project")
+        text = f"{target} was not asked about: {gap.detail}"
+        return _ended(QueryStatus.BUCK_NOT_DETECTED, ReasonKind.FAILED, gap.subject, text)
+    return _asked(ctx, target, ctx.request.buck_context)
+
+
+def _ended(status: QueryStatus, kind: ReasonKind, subject: str, detail: str) -> BuckGraph:
+    gap = Gap(kind=kind, subject=subject, detail=detail)
+    return BuckGraph(status=status, gap=gap, platform_gap=gap)
+
+
+def _asked(ctx: Context, target: str, context: "BuckContext") -> BuckGraph:
+    from aorta.buck.answers import parse_platforms, parse_rows
+    from aorta.buck.labels import is_pattern
+    from aorta.buck.roots import roots_of
+    from aorta_collectors.buck.failures import read
+
+    until = time.monotonic() + min(ctx.request.buck_timeout, ctx.allowance())
+    query = ("buck2", "cquery", "--console", "none", *context.argv)
+    answer = _ask(ctx, (*query, "deps(%s)", target, "--json"), until)
+    rows, gap = read(answer, parse_rows, "the query")
+    if rows is None:
+        failed = Gap(kind=ReasonKind.BLOCKED, subject=target, detail="the query of its dependencies failed")
+        return BuckGraph(status=QueryStatus.FAILURE, gap=gap, platform_gap=failed)
+    if is_pattern(target):
+        detail = f"{target} names several targets, so no single one of them is the root"
+        several = Gap(kind=ReasonKind.UNSUPPORTED, subject=target, detail=detail)
+        return BuckGraph(status=QueryStatus.SUCCESS, rows=tuple(rows), root_gap=several, platform_gap=several)
+    roots = roots_of(rows, target)
+    detail = f"{target} is not among the {len(rows)} targets of the answer, or several may be it"
+    unseen = None if roots else Gap(kind=ReasonKind.UNPARSED, subject=target, detail=detail)
+    platforms, gap = read(_ask(ctx, (*query, "-a", ATTRIBUTE, target), until), parse_platforms, "the query")
+    named = {platforms[row.text] for row in roots if row.text in platforms} if platforms else set()
+    platform, gap = _one(named or set((platforms or {}).values()), gap, target)
+    return BuckGraph(
+        status=QueryStatus.SUCCESS,
+        rows=tuple(rows),
+        roots=tuple(roots),
+        platform=platform,
+        root_gap=unseen,
+        platform_gap=gap,
+    )
+
+
+def _ask(ctx: Context, argv: tuple[object, ...], until: float) -> CommandAnswer:
+    left = max(0.1, until - time.monotonic())
+    return ctx.command(argv, timeout=left, as_caller=True)  # type: ignore[arg-type]
+
+
+def _one(named: set[str], gap: Gap | None, target: str) -> tuple[str | None, Gap | None]:
+    """Return the one platform that was named, or why there is none."""
+    if gap is not None:
+        return None, gap
+    if len(named) == 1 and NO_PLATFORM not in named:
+        return named.pop(), None
+    if not named:
+        return None, Gap(kind=ReasonKind.UNSUPPORTED, subject=target, detail=f"buck2 names none for {target}")
+    text = (
+        f"no execution platform is compatible with {target}"
+        if named == {NO_PLATFORM}
+        else f"{target} has several, one a configuration: {', '.join(sorted(named))}"
+    )
+    return None, Gap(kind=ReasonKind.UNSUPPORTED, subject=target, detail=text)
