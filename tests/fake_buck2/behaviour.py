@@ -33,7 +33,7 @@ def before(wanted, description_path, parsed):
     for _ in range(wanted.get("children", 0)):
         subprocess.Popen(["sleep", "600"])
     if wanted.get("hang"):
-        _say(wanted)
+        _say(wanted, parsed)
         time.sleep(600)
     time.sleep(wanted.get("sleep", 0))
 
@@ -50,14 +50,17 @@ def after(wanted, answer, parsed):
     ):
         answer.stderr = _noise() + answer.stderr
     for echo in wanted.get("echo", ()):
-        text = echoed(echo["form"], parsed)
+        text = _said(echo, parsed)
         if echo["to"] == "error":
-            row = {name: {"$error": text} for name in parsed.arguments[1:] or [""]}
+            row = {
+                name: {"$error": text.decode("utf-8", "surrogateescape")}
+                for name in parsed.arguments[1:] or [""]
+            }
             answer.stdout = json.dumps(row, indent=2, ensure_ascii=echo.get("ascii", True)).encode()
         elif echo["to"] == "stdout":
-            answer.stdout = text.encode("utf-8", "surrogateescape") + answer.stdout
+            answer.stdout = text + answer.stdout
         else:
-            answer.stderr += text.encode("utf-8", "surrogateescape")
+            answer.stderr += text
     _write(1, answer.stdout)
     _write(2, answer.stderr)
     if "daemon" in wanted:
@@ -78,7 +81,9 @@ def _is_cold(description_path):
     return True
 
 
-def _say(wanted):
+def _say(wanted, parsed):
+    for echo in wanted.get("echo", ()):
+        _write(1 if echo["to"] == "stdout" else 2, _said(echo, parsed))
     for number, name in ((1, "stdout"), (2, "stderr")):
         _write(number, _output(wanted, name, b""))
 
@@ -119,6 +124,12 @@ def _daemon(wanted):
         with open(wanted["pid_file"], "w", encoding="ascii") as file:
             file.write(str(process.pid))
         process.returncode = 0
+
+
+def _said(echo, parsed):
+    """Return an echo as often as it is wanted, moved by some characters."""
+    text = "." * echo.get("shift", 0) + echoed(echo["form"], parsed) * echo.get("repeat", 1)
+    return text.encode("utf-8", "surrogateescape")
 
 
 def echoed(form, parsed):
