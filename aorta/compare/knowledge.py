@@ -1,0 +1,56 @@
+"""``Knowledge``: what the declarations of the sections say of their fields."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from aorta.compare.tables import GROUPS, IDENTITY, KEYS, OTHER, TELLING
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What the declarations say, by path: names joined by dots, no indices and no keys of maps.
+
+    ``volatile`` fields change by themselves. ``maps`` have free keys, of which a missing one is not set.
+    ``provenance`` is the class of evidence, for a field or for all below it. ``order`` is the order of the
+    sections, ``named`` are lists of plugins whose members have a ``name``.
+    """
+
+    volatile: frozenset[str] = frozenset()
+    maps: frozenset[str] = frozenset({"env_vars"})
+    provenance: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+
+    @property
+    def quiet(self) -> frozenset[str]:
+        """Return all paths that are left out."""
+        return self.volatile | IDENTITY | TELLING
+
+    def evidence(self, path: str) -> tuple[str, ...]:
+        """Return the provenance of a path: its own, else that of what it lies in."""
+        while path:
+            if path in self.provenance:
+                return self.provenance[path]
+            path = path.rpartition(".")[0]
+        return ()
+
+    def keys_of(self, path: str) -> tuple[str, ...]:
+        """Return the fields that the members of a list are known by; of an unknown list their name."""
+        return KEYS.get(path, ("name",))
+
+    def rank(self, section: str) -> tuple[int, int, str]:
+        """Return where the rows of a section stand: by group, then in the order of the document."""
+        place = self.order.index(section) if section in self.order else len(self.order)
+        return group_number(section), place, section
+
+
+def group_number(section: str) -> int:
+    """Return the number of a section's group, from 0."""
+    for number, (_, sections) in enumerate(GROUPS):
+        if section in sections:
+            return number
+    return len(GROUPS)
+
+
+def group_of(section: str) -> str:
+    """Return the name of a section's group."""
+    return [*(name for name, _ in GROUPS), OTHER][group_number(section)]

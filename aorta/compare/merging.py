@@ -1,0 +1,98 @@
+"""Rows about the members of one list, put together: what differs alike is one row, many are counted."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from aorta.compare.row import Place, Row
+from aorta.compare.values import canonical
+
+#: The most members of a large list that have rows; of more one row says how many differ.
+MANY = 12
+#: The most members of a list that is not large.
+BULK = 40
+#: The most rows of one field that stand by themselves.
+FEW = 2
+#: The most names that such a row gives, and the most characters of one.
+NAMED, LONG = 5, 40
+
+
+def merged(found: Sequence[tuple[str, Row]], place: Place, total: int) -> list[Row]:
+    """Return the rows of a list; ``found`` are those of its members, each with the member's label.
+
+    ``total`` is the number of members of both sides, those that they share counted once.
+    """
+    made: list[Row] = []
+    for kind in dict.fromkeys(row.kind for _, row in found):
+        of_kind = [(name, row) for name, row in found if row.kind == kind]
+        differing = {name for name, _ in of_kind}
+        if len(differing) > MANY and total > BULK:
+            made.append(_counted(of_kind, place, total))
+        else:
+            made += _by_field(_alike(of_kind, place), place, total)
+    return made
+
+
+def _alike(found: Sequence[tuple[str, Row]], place: Place) -> list[tuple[str, Row]]:
+    """Put together what differs alike: the same field, the same values."""
+    groups: dict[Any, list[tuple[str, Row]]] = {}
+    for name, row in found:
+        rest = row.path[len(place.member(name).path) :]
+        said = (rest, _text(row.a), _text(row.b), row.why_a, row.why_b, row.note)
+        groups.setdefault(said, []).append((name, row))
+    return [
+        (said[0], rows[0][1])
+        if len(rows) == 1 or not said[0]
+        else (said[0], _several(rows[0][1], [name for name, _ in rows], place, said[0]))
+        for said, rows in groups.items()
+    ]
+
+
+def _by_field(rows: Sequence[tuple[str, Row]], place: Place, total: int) -> list[Row]:
+    """Put together rows of one field, where they are many: the values side by side."""
+    groups: dict[Any, list[Row]] = {}
+    for rest, row in rows:
+        groups.setdefault((rest, row.a is None, row.b is None), []).append(row)
+    made = []
+    for (rest, no_a, no_b), alike in groups.items():
+        if len(alike) <= FEW:
+            made += alike
+            continue
+        names = [name for row in alike for name in row.members or (_label(row, place, rest),)]
+        row = _several(alike[0], names, place, rest)
+        a, b = [each.a for each in alike], [each.b for each in alike]
+        if not rest:
+            a = b = [_named(name) for name in names]
+        note = (
+            f"{len(names):,} of {total:,} differ"
+            if rest
+            else f"{len(names):,} of {total:,} are on one side only"
+        )
+        made.append(replace(row, a=None if no_a else a, b=None if no_b else b, note=note))
+    return made
+
+
+def _label(row: Row, place: Place, rest: str) -> str:
+    return row.path[len(place.path) + 1 : len(row.path) - len(rest) - 1]
+
+
+def _several(row: Row, names: Sequence[str], place: Place, rest: str) -> Row:
+    return replace(row, path=f"{place.path}[*]{rest}", members=tuple(names))
+
+
+def _counted(found: Sequence[tuple[str, Row]], place: Place, total: int) -> Row:
+    """Return one row in the place of many: how many members differ, and the names of some."""
+    names = list(dict.fromkeys(name for name, _ in found))
+    shown = ", ".join(_named(name)[:LONG] for name in names[:NAMED])
+    note = f"{len(names):,} of {total:,} differ: {shown} and {len(names) - NAMED:,} more"
+    row = replace(found[0][1], path=place.path, why_a="", why_b="", note=note)
+    return replace(row, a=None, b=None, members=tuple(names[:MANY]))
+
+
+def _named(label: str) -> str:
+    """Return the value of a label, without the name of its key."""
+    return label.partition("=")[2] or label
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else canonical(value)
