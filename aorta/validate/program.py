@@ -1,0 +1,124 @@
+"""The gate as a program, for the command and for the script: files in, lines and an exit status out."""
+
+import argparse
+import contextlib
+import gc
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from aorta.validate.document import STDIN, Document, UnreadableError, name_of, read
+from aorta.validate.judge import Read, Verdict, judge
+from aorta.validate.options import Options
+from aorta.validate.report import as_json, junit, line, write
+
+DESCRIPTION = "Check that a Buck2 client's snapshot and those of its workloads are evidence for one job."
+
+EPILOGUE = (
+    "Exit status: 0 when nothing is wrong (warnings are allowed), 1 when something is or a file cannot be"
+    " read, 2 for a misuse."
+)
+
+HELP = {
+    "require": "A library that the client's graph must name and the workload identify; repeatable.",
+    "unisolated": "Accept a buck2_action that shows no isolation.",
+    "strict": "Warnings fail too.",
+    "json": "Print the verdict as JSON, and nothing else.",
+    "junit": "Write the verdict as JUnit's XML, one test case a rule.",
+}
+
+
+def misuse(files: Sequence[str], options: Options) -> str:
+    """Return what is wrong with a call, empty if nothing is."""
+    if list(files).count(STDIN) > 1:
+        return "'-' (the standard input) can be read once only"
+    if not all(name.strip() for name in options.libraries):
+        return "--require-library: an empty name"
+    return ""
+
+
+def verdict_on(files: Sequence[str], options: Options) -> Verdict:
+    """Return the verdict on files, the client's first."""
+    names = [name_of(file) for file in files]
+    return judge(names, [_read(file) for file in files], options)
+
+
+def _read(file: str) -> Read:
+    try:
+        document: Document = read(file)
+    except UnreadableError as error:
+        return error
+    return document
+
+
+def run(
+    files: Sequence[str],
+    options: Options,
+    out: Callable[[str], object],
+    *,
+    json: bool = False,
+    junit_file: str | None = None,
+) -> int:
+    """Judge, print and return the exit status; ``out`` gets the text of the standard output."""
+    verdict = verdict_on(files, options)
+    status = 0 if verdict.passed else 1
+    if junit_file is not None:
+        try:
+            write(junit_file, junit(verdict))
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            said(f"ERROR: {name_of(junit_file)}: cannot be written: {why}")
+            status = 1
+    if json:
+        out(as_json(verdict))
+    else:
+        for finding in verdict.findings:
+            said(finding.line)
+        out(line(verdict) + "\n")
+    return status
+
+
+def said(text: str) -> None:
+    """Write one line to the standard error; nobody reading it is no error."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(f"{text}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run as a program of its own and return the exit status; 2 comes by SystemExit, as argparse does it."""
+    # Short and large: what is collected would be next to nothing, and the search takes half of the time.
+    gc.disable()
+    parser = argparse.ArgumentParser(description=DESCRIPTION, epilog=EPILOGUE, allow_abbrev=False)
+    parser.add_argument("client", metavar="CLIENT")
+    parser.add_argument("workloads", metavar="WORKLOAD", nargs="+")
+    parser.add_argument(
+        "--require-library", metavar="NAME", action="append", default=[], help=HELP["require"]
+    )
+    parser.add_argument("--allow-unisolated-action", action="store_true", help=HELP["unisolated"])
+    parser.add_argument("--strict", action="store_true", help=HELP["strict"])
+    parser.add_argument("--json", action="store_true", help=HELP["json"])
+    parser.add_argument("--junit", metavar="FILE", help=HELP["junit"])
+    given = parser.parse_intermixed_args(arguments)
+    files = [given.client, *given.workloads]
+    options = Options(tuple(given.require_library), given.allow_unisolated_action, given.strict)
+    if wrong := misuse(files, options):
+        parser.error(wrong)
+    try:
+        return run(files, options, _print, json=given.json, junit_file=given.junit)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Who reads our output has left; the interpreter would complain at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    except OSError as error:
+        said(f"ERROR: standard output: cannot be written: {error.strerror or error}")
+        return 1
+
+
+def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise OSError(9, os.strerror(9))
+    sys.stdout.write(text)
+    sys.stdout.flush()
