@@ -96,7 +96,7 @@ class Side:
     def told(self, place: Place) -> Null | None:
         """Return what the section's record and the reasons say of a null; None where they say nothing."""
         reasons = self._nearest(place)
-        status = mapping(self._records.get(place.section)).get("status", "ok")
+        status = str(mapping(self._records.get(place.section)).get("status", "ok"))
         if status not in LOOKED:
             why = _words(reasons[0]) if reasons else f"the section was not collected: {status}"
             return Null(known=False, why=why)
@@ -109,14 +109,17 @@ class Side:
         return None
 
     def told_below(self, place: Place) -> bool:
-        """Tell whether there are reasons for members of an object."""
+        """Tell whether the members of an object have to be asked one by one why they are null."""
+        if self.old:
+            # What it documents as an absence it documents of single fields.
+            return True
         start = f"{place.field}." if place.field else ""
         of_section = self._reasons.get(place.section, {})
         return any(field and field.startswith(start) for field in of_section)
 
     def incomplete(self, place: Place) -> str:
         """Return why members of a list may be missing though they exist, an empty text if not."""
-        reasons = [reason for reason in self._nearest(place) if reason.get("kind") not in WHOLE]
+        reasons = [reason for reason in self._nearest(place) if str(reason.get("kind")) not in WHOLE]
         return _words(reasons[0]) if reasons else ""
 
     def _nearest(self, place: Place) -> list[Mapping[str, Any]]:

@@ -8,6 +8,8 @@ from typing import Any
 #: What follows a label in a configured target: the hash changes with the daemon, the platform does not.
 _CONFIGURATION = re.compile(r"#[0-9a-f]{16}(?![0-9a-f])")
 _DIGEST = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[0-9A-Fa-f]{8,128}")
+#: The most members and levels of a value that is shown.
+MEMBERS, LEVELS = 100, 20
 #: How far measured sizes of equal machines lie apart.
 NEAR = 0.01
 
@@ -42,7 +44,10 @@ def near(one: Any, other: Any) -> bool:
     """Tell whether two measured sizes are as good as equal."""
     if not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (one, other)):
         return False
-    return bool(abs(one - other) <= NEAR * max(abs(one), abs(other)))
+    try:
+        return bool(abs(one - other) <= NEAR * max(abs(one), abs(other)))
+    except OverflowError:
+        return False
 
 
 def spelled_alike(one: Any, other: Any, *, several: bool) -> bool:
@@ -82,3 +87,16 @@ def bare(value: Any) -> bool:
     if isinstance(value, dict):
         return all(bare(member) for member in value.values())
     return value is None
+
+
+def bounded(value: Any, level: int = 0) -> Any:
+    """Return a value without what lies too deep, and of a long list its beginning."""
+    if not isinstance(value, (dict, list)):
+        return value
+    if level == LEVELS:
+        return "…"
+    if isinstance(value, dict):
+        return {name: bounded(member, level + 1) for name, member in value.items()}
+    shown = [bounded(member, level + 1) for member in value[:MEMBERS]]
+    more = len(value) - MEMBERS
+    return [*shown, f"and {more:,} more"] if more > 0 else shown

@@ -1,5 +1,6 @@
 """Two documents side by side: ``Walk`` goes through one section after the other and collects rows."""
 
+import json
 from typing import Any
 
 from aorta.compare import lists
@@ -21,7 +22,7 @@ from aorta.compare.tables import (
     SAID,
     UNKNOWN_WORDS,
 )
-from aorta.compare.values import bare, canonical, methods, near, same, spelled_alike
+from aorta.compare.values import bare, bounded, canonical, methods, near, same, spelled_alike
 
 _STANDS_FOR = {one: other for pair in ALTERNATIVES for one, other in (pair, pair[::-1])}
 _SEEN = Null(known=True)
@@ -43,7 +44,7 @@ class Walk:
     def section(self, name: str) -> None:
         """Compare one section."""
         outside = self.a.is_extension(name) or self.b.is_extension(name)
-        place = Place(name, f'extensions["{name}"].data' if outside else name, "", name)
+        place = Place(name, f"extensions[{json.dumps(name)}].data" if outside else name, "", name)
         start = len(self.rows)
         try:
             self._values(place, self.a.value(name), self.b.value(name))
@@ -72,14 +73,14 @@ class Walk:
 
     def _nothing(self, place: Place) -> None:
         """Compare two nulls: that the one is not there and the other unknown is worth a row."""
-        a, b = self.a.told(place), self.b.told(place)
+        ask = Side.told if place.field else Side.null
+        a, b = ask(self.a, place), ask(self.b, place)
         if a is not None and b is not None and a.known != b.known:
             self._add(place, UNKNOWN, None, None, a, b, side="b" if a.known else "a")
 
     def _against_nothing(self, place: Place, value: Any, side: str, null: Null) -> None:
         """Compare a value with a null on the side that is named."""
-        if place.pattern in self._quiet or value == [] or bare(value) or _unsaid(value, place):
-            # Nothing stands against nothing.
+        if place.pattern in self._quiet or _says_nothing(value, place, known=null.known):
             return
         if null.known and not null.why and isinstance(value, dict):
             for name, member in value.items():
@@ -99,7 +100,7 @@ class Walk:
             return
         if a_bare or b_bare:
             side = self.a if a_bare else self.b
-            if side.told(place) is not None or not side.told_below(place):
+            if side.told(place) is not None or not (place.pattern in self._maps or side.told_below(place)):
                 null = side.null(place)
                 null = null if null.why else null._replace(why=NOTHING)
                 self._against_nothing(place, b if a_bare else a, "a" if a_bare else "b", null)
@@ -151,10 +152,7 @@ class Walk:
         configured = place.section in CONFIGURED
         keys = self._knowledge.keys_of(place.pattern)
         if place.pattern in REPEATING:
-            a, b = (
-                list({canonical(each): each for each in self._all_heard(place, side)}.values())
-                for side in (a, b)
-            )
+            a, b = self._once(place, a), self._once(place, b)
         names = [lists.labels(members, keys, place.pattern, configured=configured) for members in (a, b)]
         if names[0] is not None and names[1] is not None:
             self._members(place, dict(zip(names[0], a, strict=True)), dict(zip(names[1], b, strict=True)))
@@ -235,8 +233,8 @@ class Walk:
                 section=place.section,
                 kind=kind,
                 weight=group_of(place.section),
-                a=a,
-                b=b,
+                a=bounded(a),
+                b=bounded(b),
                 why_a=null_a.why,
                 why_b=null_b.why,
                 note=note,
@@ -277,6 +275,15 @@ def _within(pattern: str, tables: frozenset[str]) -> bool:
 
 def _flags(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:
     return isinstance(a.get(name), bool) and isinstance(b.get(name), bool)
+
+
+def _says_nothing(value: Any, place: Place, *, known: bool) -> bool:
+    """Tell whether a value is no more than the null against it, which may be ``known`` to be the answer."""
+    if value in ([], {}):
+        return known
+    if known and isinstance(value, dict):
+        return all(member is False or _says_nothing(member, place, known=True) for member in value.values())
+    return bare(value) or _unsaid(value, place)
 
 
 def _unsaid(value: Any, place: Place) -> bool:
