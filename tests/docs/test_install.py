@@ -12,13 +12,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from aorta import __version__
+from tests.parts.buck_file import outside, own_targets
 from tests.parts.doc_programs import environment, installing
 from tests.parts.needs import need
 from tests.parts.pages import ROOT, sections
 
 PAGE = "docs/install.md"
 SECTIONS = {heading: found for heading, found in sections(PAGE).items() if found}
-ALONE, CONTAINER, OFFLINE = "One file", "In a container", "Without network"
+ALONE, CONTAINER, OFFLINE, BUCK = "One file", "In a container", "Without network", "With Buck2"
 LINES = {heading: [line for block in found for line in block.commands] for heading, found in SECTIONS.items()}
 #: No network but a loopback device that is down.
 NO_NETWORK = ("unshare", "--map-root-user", "--net")
@@ -79,7 +80,7 @@ def checkout(tmp_path):
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    "heading", [heading for heading in LINES if heading not in (ALONE, CONTAINER, OFFLINE)]
+    "heading", [heading for heading in LINES if heading not in (ALONE, CONTAINER, OFFLINE, BUCK)]
 )
 def test_an_installation(heading, checkout):
     env = installing(checkout)
@@ -172,3 +173,37 @@ def test_every_line_of_the_page_is_run_here():
     text = (ROOT / PAGE).read_text(encoding="utf-8")
     assert text.count("\n$ ") == sum(map(len, LINES.values()))
     assert {ALONE, CONTAINER, OFFLINE} < set(LINES)
+
+
+BUCK_DEFAULT = "//third-party/python"
+
+
+def buck_tables():
+    """Return the rows of the two tables about Buck targets, each cell's inline words."""
+    text = (ROOT / PAGE).read_text(encoding="utf-8").split("\n## With Buck2\n")[1]
+    tables = [part.splitlines()[2:] for part in text.split("\n\n") if part.startswith("| ")]
+    return [[re.findall(r"`([^`]+)`", line) for line in table] for table in tables]
+
+
+def test_the_targets_of_buck_need_what_the_page_says():
+    targets, _ = buck_tables()
+    own = own_targets()
+    told = {words[0].removeprefix("aorta//:"): words[1:] for words in targets}
+    library = {label.rpartition(":")[2] for label in outside(own, "aorta_lib")}
+    assert set(told) == {name for name, rule in own.items() if name != "aorta_cli"}
+    assert set(told["aorta_lib"]) == library
+    assert library | set(told["aorta"]) == {label.rpartition(":")[2] for label in outside(own, "aorta")}
+    assert {label.rpartition(":")[2] for label in outside(own, "env_probe")} == library
+
+
+def test_the_keys_of_the_page_move_the_labels():
+    """Each key of the page moves its own label; the section of the page moves them all."""
+    _, ((package, default), names) = buck_tables()
+    assert (package, default) == ("third_party", BUCK_DEFAULT)
+    assert set(outside(own_targets(), "aorta")) == {f"{BUCK_DEFAULT}:{name}" for name in names[:-1]}
+    section = next(block.text for block in SECTIONS[BUCK] if block.language == "ini")
+    [moved] = re.findall(r"third_party = (\S+)", section)
+    together = outside(own_targets({"aorta.third_party": moved}), "aorta")
+    assert all(label.startswith(f"{moved}:") for label in together)
+    for name in names[:-1]:
+        assert "//some:where" in outside(own_targets({f"aorta.{name}": "//some:where"}), "aorta")

@@ -110,12 +110,14 @@ sys.exit(max(task.wait() for task in running))
 #: torchrun on one node.
 TORCHRUN = """
 name, equals, tasks = words.pop(0).partition("=")
-assert name == "--nproc-per-node" and words.pop(0) == "-m", words
+how = words.pop(0)
+assert name == "--nproc-per-node" and how in ("-m", "--no-python"), words
+command = ["python", "-m", *words] if how == "-m" else words
 run = {"WORLD_SIZE": tasks, "LOCAL_WORLD_SIZE": tasks, "GROUP_WORLD_SIZE": 1, "GROUP_RANK": 0, "TORCHELASTIC_RUN_ID": "none"}
 running = []
 for rank in range(int(tasks)):
     env = {**os.environ, **{name: str(value) for name, value in {**run, "RANK": rank, "LOCAL_RANK": rank}.items()}}
-    running.append(subprocess.Popen(["python", "-m", *words], env=env))
+    running.append(subprocess.Popen(command, env=env))
 sys.exit(max(task.wait() for task in running))
 """
 

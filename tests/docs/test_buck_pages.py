@@ -1,0 +1,383 @@
+"""What the pages about Buck show works on the stand-in, and what they say stands in the documents."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from aorta.cli.root import root
+from aorta.compare.tables import GROUPS
+from aorta.model.shape import fields_of
+from aorta.plugin.discovery import discover
+from tests.parts.buck import REMOTE
+from tests.parts.buck_place import ACTION, CONTEXT, WORKFLOW, Place
+from tests.parts.doc_programs import environment
+from tests.parts.pages import ROOT, blocks, inline, text_of
+
+RUNBOOK = "docs/runbook-residual-nan.md"
+PAGES = (WORKFLOW, ACTION, CONTEXT, RUNBOOK)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+def lines(page, heading=""):
+    """Return the lines behind prompts, of one heading where it is named."""
+    text = text_of(page)
+    if heading:
+        text = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return [line[2:] for line in text.splitlines() if line.startswith("$ ")]
+
+
+def rows(page, heading, number=0):
+    """Return a table under a heading, its head left out."""
+    section = text_of(page).split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    tables = [part for part in section.split("\n\n") if part.startswith("| ")]
+    return [re.split(r"(?<!\\) \| ", line.strip("| ")) for line in tables[number].splitlines()[2:]]
+
+
+def ran(place, line, **env):
+    done = place.run(line, **env)
+    assert done.code == 0, f"{line}\n{done.err}"
+    assert "Traceback" not in done.err, line
+    return done
+
+
+def read(place, name):
+    return json.loads((place.root / name).read_text())
+
+
+CAPTURE = "The client's capture"
+
+
+@pytest.mark.timeout(240)
+def test_the_lines_of_the_workflow_run_as_they_stand(place):
+    """In their order, in one checkout; what they write is what the page says.
+
+    The gate gets the files with what this machine lacks put in: it has neither a torch nor a GPU.
+    """
+    for line in lines(WORKFLOW):
+        if "validate" in line:
+            for path in place.root.glob("env.workload*.json"):
+                path.write_text(json.dumps(complete(json.loads(path.read_text()))))
+        done = ran(place, line)
+        if "--field" in line:
+            assert json.loads(done.out)
+    client = read(place, "env.client.json")
+    assert client["buck_invocation"]["status"] == "success"
+    alone = read(place, "env.workload.json")
+    assert alone["execution_context"]["probe_invocation"] == "buck2_run"
+    suites = ET.parse(place.root / "pair.xml").getroot()
+    assert [suite.get("failures") for suite in suites] == ["0"]
+
+
+def captures(place):
+    """Yield the page's lines that query, with the document of each."""
+    for line in lines(WORKFLOW, CAPTURE):
+        if "env probe" in line:
+            ran(place, line)
+            words = shlex.split(line)
+            yield line, read(place, words[words.index("-o") + 1])["buck_invocation"]
+
+
+def test_equal_options_have_equal_fingerprints_in_both_forms(place):
+    ordered, grouped, default, flagged, private = [document for _, document in captures(place)]
+    assert ordered["context_fingerprint"] == grouped["context_fingerprint"]
+    assert ordered["option_order"] == ["mode", "config", "modifier"]
+    assert (default["context_source"], private["context_source"]) == ("default_confirmed",) * 2
+    assert len({found["context_fingerprint"] for found in (ordered, default, flagged)}) == 3
+    assert default["context_fingerprint"] == private["context_fingerprint"]
+    queries = place.project.queries()
+    shown = next(word for word in inline(WORKFLOW) if word.startswith("buck2 cquery @"))
+    assert [word for word in queries[0] if word not in ("--console", "none")] == shlex.split(shown)[1:]
+    assert queries[-1][3:] == ["deps(%s)", "//app:trainer", "--json"] or "-a" in queries[-1]
+
+
+def test_a_private_daemon_is_what_buck2_is_told(place):
+    [line] = [line for line in lines(WORKFLOW) if "BUCK_ISOLATION_DIR" in line]
+    ran(place, line)
+    told = {call["environ"].get("BUCK_ISOLATION_DIR") for call in place.project.calls("cquery")}
+    assert told == {"aorta-probe"}
+
+
+def test_the_flag_file_reaches_buck2(place):
+    """Its options are buck2's: the platform it names is the configuration of the target."""
+    [line] = [line for line in lines(WORKFLOW) if "probe.flags" in line]
+    ran(place, line)
+    found = read(place, "env.client.json")["buck_invocation"]
+    assert found["mode_files"] == ["probe.flags"]
+    assert "root//platforms:mi350#" in found["configured_root_target"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--buck-target", "//app:trainer", "--buck-option", "mode=mode/opt -c a.b=c"),
+        ("--buck-target", "//app:trainer?mi350", "--buck-default-context"),
+        ("--buck-target", "//app:a+b", "--buck-default-context"),
+        ("--buck-target", "//app:trainer", "--buck-option", "mode=mode/opt", "--buck-mode-file", "mode/opt"),
+        ("--buck-default-context",),
+    ],
+)
+def test_what_the_page_says_is_refused(place, words):
+    done = place.run(shlex.join(["aorta", "env", "probe", *words, "-o", "none.json"]))
+    assert done.code == 2
+    assert done.err.strip()
+    assert not (place.root / "none.json").exists()
+
+
+def test_a_target_alone_is_no_evidence(place):
+    ran(place, "aorta env probe --buck-target //app:trainer -o env.client.json")
+    found = read(place, "env.client.json")["buck_invocation"]
+    assert (found["context_source"], found["context_fingerprint"]) == ("unspecified", None)
+
+
+def test_the_selected_platform_is_in_the_clients_file(place):
+    ran(place, lines(WORKFLOW, CAPTURE)[0])
+    context = read(place, "env.client.json")["execution_context"]
+    assert context["likely_execution_platform"] == REMOTE
+    assert context["likely_execution_platform_source"] == "cquery:buck.execution_platform"
+
+
+# What each file must report: the gate says what the page's third column says.
+
+
+def alter(document, path, value):
+    *above, name = path.split(".")
+    for key in above:
+        document = document[key]
+    document[name] = value
+
+
+def complete(workload):
+    """Put into a document what a GPU node has."""
+    for path, value in (
+        ("pytorch_version", "2.9.0"),
+        ("pytorch_build.git_commit", "a" * 40),
+        ("pytorch_build.hip_version", "7.1"),
+        ("rocm.version", "7.1.0"),
+        ("hip.version", "7.1.0"),
+        ("gpu_arch.gfx_targets", ["gfx950"]),
+        ("rccl.version", "2.27.7"),
+        ("rccl.lib_hash", f"sha256:{'0' * 64}"),
+        ("container_detected", True),
+    ):
+        alter(workload, path, value)
+    return workload
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A pair of the page's own lines, and what this machine lacks put in."""
+    place = Place(tmp_path_factory.mktemp("pair"))
+    ran(place, lines(WORKFLOW, CAPTURE)[0])
+    [line] = [line for line in lines(WORKFLOW) if line.startswith("AORTA_ENV_OUTPUT") and "buck2 run" in line]
+    ran(place, line)
+    client, workload = read(place, "env.client.json"), read(place, "env.workload.json")
+    complete(workload)
+    return place, client, workload
+
+
+def gate(pair, *options, client=(), workload=()):
+    """Run the gate on the pair with changes; return its exit status and its findings."""
+    place, *documents = pair
+    for name, document, changes in zip(("c", "w"), documents, (client, workload), strict=True):
+        document = json.loads(json.dumps(document))
+        for path, value in changes:
+            alter(document, path, value)
+        (place.root / f"{name}.json").write_text(json.dumps(document))
+    return place.run(shlex.join(["aorta", "validate", "pair", "c.json", "w.json", *options]))
+
+
+def test_the_pair_of_the_page_passes(pair):
+    assert gate(pair).code == 0
+
+
+CLIENT_ROWS = rows(WORKFLOW, "What each file must report")
+WORKLOAD_ROWS = rows(WORKFLOW, "What each file must report", 1)
+
+
+def fields(cell):
+    return re.findall(r"`([\w.]+)`", cell)
+
+
+@pytest.mark.parametrize(
+    ("row", "which"), [(row, "client") for row in CLIENT_ROWS] + [(row, "workload") for row in WORKLOAD_ROWS]
+)
+def test_what_a_file_must_report(pair, row, which):
+    """Without it the gate says what the row says; with it nothing."""
+    cell, _, verdict = row
+    broken = {"container_detected": False, "schema_version": "1.12", "library_introspection": []}
+    changes = [(path, broken.get(path)) for path in fields(cell)]
+    options = []
+    if cell == "`container_detected`":
+        changes.append(("execution_context.probe_invocation", "buck2_action"))
+    if "--require-library" in cell:
+        options, changes = ["--require-library", "rccl"], [("rccl.version", None), ("rccl.lib_hash", None)]
+    done = gate(pair, *options, **{which: changes})
+    assert done.code == (1 if verdict.startswith("error") else 0), done.err
+    assert len(done.err.splitlines()) > len(gate(pair).err.splitlines())
+    option = re.search(r"unless `(--[\w-]+)`", verdict)
+    if option:
+        assert gate(pair, option[1], **{which: changes}).code == 0
+
+
+def test_a_required_library_that_is_not_there(pair):
+    assert gate(pair, "--require-library", "pytorch").code == 0
+    assert gate(pair, "--require-library", "none_such").code == 1
+
+
+# The workload.
+
+
+def test_the_snippet_writes_only_where_it_is_told(place):
+    ran(place, "buck2 run @mode/opt //app:trainer")
+    assert not list(place.root.glob("env*"))
+
+
+def test_the_snippet_names_the_files_of_nodes_apart(place):
+    """Rank 8 is the first one of the second node: its file has its own name."""
+    for rank, local in ((0, 0), (1, 1), (8, 0), (9, 1)):
+        env = {"RANK": str(rank), "LOCAL_RANK": str(local), "AORTA_ENV_OUTPUT": "env.workload.{rank}.json"}
+        ran(place, "./trainer.par", **env)
+    assert sorted(path.name for path in place.root.glob("env*")) == [
+        "env.workload.0.json",
+        "env.workload.8.json",
+    ]
+
+
+def test_an_unmodified_package_runs_the_probe(place):
+    """aorta comes from the one file alone: the package has none on its path."""
+    place.par("trainer.par", bare=True)
+    write, probe = [line for line in lines(WORKFLOW) if "aorta.pyz" in line]
+    ran(place, write)
+    place.env["PYTHONPATH"] = str(place.root)
+    ran(place, probe)
+    document = read(place, "env.workload.json")
+    assert document["execution_context"]["probe_invocation"] == "buck2_run"
+    assert document["execution_context"]["markers"]["PAR_MAIN_ORIGINAL"]["present"]
+    failed = place.run("./trainer.par")
+    assert failed.code == 1
+    assert "No module named 'aorta'" in failed.err
+
+
+# The words of all pages.
+
+
+def known_paths():
+    for name, spec in discover(outside=False).collectors.items():
+        yield name
+        yield from (re.sub(r"\.?\[\]", "", f"{name}.{path}") for path, _ in fields_of(spec.model))
+
+
+KNOWN = set(known_paths())
+#: Keys of the document's frame, and names inside maps.
+OTHERS = r"collection(\.\w+)*|execution_context\.markers\.\w+(\.value)?|partial_reasons|schema_version"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_field_that_a_page_names_exists(page):
+    sections = {path.partition(".")[0] for path in KNOWN}
+    for word in inline(page):
+        first = re.match(r"\w+", word)
+        if first and first[0] in sections | {"collection"} and re.fullmatch(r"[\w.\[\]]+", word):
+            path = word.replace("[]", "")
+            assert path in KNOWN or re.fullmatch(OTHERS, path) or path.startswith("env_vars."), (
+                f"{page}: {word}"
+            )
+
+
+def test_every_file_of_the_examples_is_named():
+    """A block with a title is the file of that name."""
+    for page in PAGES:
+        for block in blocks(page):
+            assert not block.title or block.text.strip(), page
+
+
+# The runbook: two recorded machines stand for the good and the bad one.
+
+GOOD, BAD = "b-mi300x-docker-rocm720", "o-mi325x-docker-rocm720-host701"
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("nodes")
+    env = environment(folder)
+    for name, host in (("good.json", GOOD), ("bad.json", BAD)):
+        line = f"aorta env probe --extended --replay {ROOT}/tests/hosts/{host}.jsonl -o {name}"
+        assert shell(line, folder, env).returncode == 0
+    return folder, env
+
+
+def shell(line, folder, env):
+    return subprocess.run(
+        ["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=50, check=False
+    )
+
+
+@pytest.mark.timeout(180)
+def test_the_lines_of_the_runbook_run_as_they_stand(nodes):
+    folder, env = nodes
+    for line in lines(RUNBOOK):
+        done = shell(line, folder, env)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        if "--field" in line:
+            json.loads(done.stdout)
+    assert json.loads((folder / "differences.json").read_text())
+    assert json.loads((folder / "again.json").read_text())["collection"]["host_kind"] == "replay"
+
+
+def test_the_comparison_of_the_runbook_is_the_tools(nodes):
+    printed = {
+        " ".join(line.split())
+        for line in shell("aorta env diff good.json bad.json", *nodes).stdout.splitlines()
+    }
+    [shown] = [block.text for block in blocks(RUNBOOK, "")]
+    assert {" ".join(line.split()) for line in shown.splitlines()} <= printed
+
+
+def test_triage_and_what_follows_stand_in_the_order_of_the_tool(nodes):
+    printed = shell("aorta env diff good.json bad.json", *nodes).stdout
+    triage = [fields(row[0])[0] for row in rows(RUNBOOK, "3. Compare")]
+    block = printed.split("\ntriage\n")[1].split("\n\n")[0]
+    assert [line.split()[0] for line in block.splitlines()] == triage
+    sections = [path.partition(".")[0] for row in rows(RUNBOOK, "3. Compare", 1) for path in fields(row[1])]
+    order = [name for _, names in GROUPS for name in names]
+    known = [order.index(name) for name in sections if name in order and name not in ("rccl", "hipblaslt")]
+    groups = [next(i for i, (_, names) in enumerate(GROUPS) if order[place] in names) for place in known]
+    assert groups == sorted(groups)
+
+
+def test_the_capture_of_the_runbook_runs(nodes):
+    folder, env = nodes
+    [block] = blocks(RUNBOOK, "python")
+    for rank, local in (("8", "0"), ("9", "1")):
+        told = {**env, "RANK": rank, "LOCAL_RANK": local}
+        command = [sys.executable, "-W", "error", "-c", block.text]
+        done = subprocess.run(
+            command, cwd=folder, env=told, capture_output=True, text=True, timeout=50, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+    assert [path.name for path in folder.glob("env-*.json")] == ["env-8.json"]
+    assert json.loads((folder / "env-8.json").read_text())["collection"]["detail"] == "full"
+
+
+def test_how_often_luck_explains_clean_runs():
+    [told] = re.findall(
+        r"at a rate of 1 in (\d+), (\w+) clean runs\s+still happen by chance (\d+) times in 100",
+        text_of(RUNBOOK),
+    )
+    assert told == ("10", "thirty", "4")
+    assert round(100 * 0.9**30) == 4
+
+
+def test_sweeps_are_not_promised():
+    """The runbook says that they are not here: true as long as there is no such command."""
+    assert ("sweep" in root.list_commands(None)) is ("not in this version" not in text_of(RUNBOOK))
