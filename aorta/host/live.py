@@ -16,6 +16,7 @@ from aorta.host.elf import Elf, parse_elf
 from aorta.host.interpreter import FACTS_S, Interpreters, shown
 from aorta.host.local_types import MOUNTINFO_LIMIT
 from aorta.host.mountinfo import MountTable, parse_mountinfo
+from aorta.host.observe import package_libraries
 from aorta.host.protocol import (
     CHILD,
     IMPORT,
@@ -69,7 +70,11 @@ class LiveHost:
         self._lock = threading.Lock()
         self._seen: tuple[MountTable, SlowFiles] | None = None
         self._directories: dict[str, str] = {}
-        self._runner = Runner(self, self._environ)
+        self._runner = self._asker = Runner(self, self._environ)
+        libraries = package_libraries() if python is None else None
+        if libraries is not None:
+            # This process's double is to find the libraries that this process finds.
+            self._asker = Runner(self, {**self._environ, "LD_LIBRARY_PATH": libraries})
         self.interpreters = Interpreters(
             self._ask_program,
             python,
@@ -182,7 +187,7 @@ class LiveHost:
         return own_torch(may_import=how == IMPORT, timeout=timeout, rehearse=self.interpreters.torch)
 
     def _ask_program(self, argv: list[str], stdin: bytes, timeout: float) -> Completed:
-        return self._runner.run(argv, timeout=timeout, stdin=stdin)
+        return self._asker.run(argv, timeout=timeout, stdin=stdin)
 
     def now(self) -> str:
         """Return the time, UTC, as ``YYYY-MM-DDTHH:MM:SSZ``."""
@@ -205,6 +210,7 @@ class LiveHost:
     def close(self) -> None:
         """End every command and helper process that is still there, in a second or so."""
         self._runner.close()
+        self._asker.close()
         self.interpreters.clean()
         if self._seen:
             self._seen[1].close()

@@ -66,9 +66,25 @@ def start_variables() -> list[str]:
 
     A package takes them out of ``os.environ`` before its main module runs. Raises OSError.
     """
+    return sorted(name for name in _start_environ() if name.startswith(("PAR_", "FB_")))
+
+
+def package_libraries() -> str | None:
+    """Return the LD_LIBRARY_PATH that the loader of this process uses where a Buck package has set it.
+
+    The package gives the caller's own back in ``os.environ``. None where no package did.
+    """
+    try:
+        started = _start_environ()
+    except OSError:
+        return None
+    return started.get("LD_LIBRARY_PATH") if "PAR_LAUNCH_TIMESTAMP" in started else None
+
+
+def _start_environ() -> dict[str, str]:
     with open("/proc/self/environ", "rb") as stream:
-        names = {entry.partition(b"=")[0] for entry in stream.read().split(b"\0")}
-    return sorted(os.fsdecode(name) for name in names if name.startswith((b"PAR_", b"FB_")))
+        entries = (os.fsdecode(entry).partition("=") for entry in stream.read().split(b"\0"))
+        return {name: value for name, _, value in entries}
 
 
 def machine_digest() -> str | None:

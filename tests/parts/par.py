@@ -40,7 +40,8 @@ MAIN, FUNCTION = {module!r}, {function!r}
 
 def run():
     env = os.environ
-    for name in ("PYTHONPATH", "LD_LIBRARY_PATH"):
+    # A zip has no launcher that could have set anything.
+    for name in ("PYTHONPATH", "LD_LIBRARY_PATH") if "PAR_LAUNCH_TIMESTAMP" in env else ():
         saved = env.pop("FB_SAVED_" + name, None)
         env.pop(name, None)
         if saved is not None:
