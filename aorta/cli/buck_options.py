@@ -1,12 +1,13 @@
 """The options that name a Buck target and how it is built."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from aorta.cli.errors import Misuse
+from aorta.cli.words import Seconds
 
 TIMEOUT_S = 120.0
 
@@ -20,62 +21,58 @@ GROUPED = {
 }
 
 
-def buck_options(seconds: click.ParamType) -> tuple[Any, ...]:  # type: ignore[type-arg]
-    """Return the options; ``seconds`` is the type of a time limit."""
-    return (
-        click.option(
-            "--buck-target", metavar="LABEL", help="Ask Buck2 about this target, e.g. //app:trainer."
-        ),
-        click.option(
-            "--buck-option",
-            "buck_options",
-            multiple=True,
-            metavar="TYPE=X",
-            help="One option that the target is built with, in its order: mode=PATH for @PATH,"
-            " config=KEY=VALUE for -c KEY=VALUE, modifier=M for -m M; may be repeated.",
-        ),
-        click.option(
-            "--buck-mode-file",
-            "buck_modes",
-            multiple=True,
-            metavar="PATH",
-            help="Short for --buck-option mode=PATH.",
-        ),
-        click.option(
-            "--buck-config",
-            "buck_configs",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Short for --buck-option config=…; goes after all modes. VALUE is stored nowhere.",
-        ),
-        click.option(
-            "--buck-modifier",
-            "buck_modifiers",
-            multiple=True,
-            metavar="M",
-            help="Short for --buck-option modifier=M; goes after all configs.",
-        ),
-        click.option(
-            "--buck-default-context",
-            is_flag=True,
-            help="Say that the target is built without any such option.",
-        ),
-        click.option(
-            "--buck-timeout",
-            type=seconds,
-            metavar="S",
-            default=TIMEOUT_S,
-            show_default=True,
-            help="The limit of the query in seconds; a cold daemon takes long. The deadline grows by it.",
-        ),
-        click.option(
-            "--buck-library",
-            "buck_libraries",
-            multiple=True,
-            metavar="NAME=REGEX",
-            help="A further library: targets whose label cell//package:name matches; may be repeated.",
-        ),
-    )
+BUCK_OPTIONS: tuple[Any, ...] = (
+    click.option("--buck-target", metavar="LABEL", help="Ask Buck2 about this target, e.g. //app:trainer."),
+    click.option(
+        "--buck-option",
+        "buck_options",
+        multiple=True,
+        metavar="TYPE=X",
+        help="One option that the target is built with, in its order: mode=PATH for @PATH,"
+        " config=KEY=VALUE for -c KEY=VALUE, modifier=M for -m M; may be repeated.",
+    ),
+    click.option(
+        "--buck-mode-file",
+        "buck_modes",
+        multiple=True,
+        metavar="PATH",
+        help="Short for --buck-option mode=PATH.",
+    ),
+    click.option(
+        "--buck-config",
+        "buck_configs",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Short for --buck-option config=…; goes after all modes. VALUE is stored nowhere.",
+    ),
+    click.option(
+        "--buck-modifier",
+        "buck_modifiers",
+        multiple=True,
+        metavar="M",
+        help="Short for --buck-option modifier=M; goes after all configs.",
+    ),
+    click.option(
+        "--buck-default-context",
+        is_flag=True,
+        help="Say that the target is built without any such option.",
+    ),
+    click.option(
+        "--buck-timeout",
+        type=Seconds(),
+        metavar="S",
+        default=TIMEOUT_S,
+        show_default=True,
+        help="The limit of the query in seconds; a cold daemon takes long. The deadline grows by it.",
+    ),
+    click.option(
+        "--buck-library",
+        "buck_libraries",
+        multiple=True,
+        metavar="NAME=REGEX",
+        help="A further library: targets whose label cell//package:name matches; may be repeated.",
+    ),
+)
 
 
 def buck_wishes_of(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,6 +159,3 @@ def _checked(option: str, parse: Any, text: str) -> Any:
 def longer(deadline_s: float, asked: Mapping[str, Any]) -> float:
     """Return the deadline of a capture, longer by a query that is to be asked."""
     return deadline_s + (asked["buck_timeout"] if asked["buck_target"] is not None else 0.0)
-
-
-__all__: Sequence[str] = ["buck_options", "buck_wishes_of", "longer"]

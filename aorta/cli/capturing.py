@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from aorta.cli.buck_options import buck_options, longer
+from aorta.cli.buck_options import BUCK_OPTIONS, longer
 from aorta.cli.errors import Failure, Misuse
+from aorta.cli.words import Seconds, SectionSeconds
 from aorta.instrumentation.process import say
 from aorta.instrumentation.switch import sudo_from_environment
 from aorta.model.vocabulary import METHODS
@@ -24,57 +25,6 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DEADLINE_S = 120.0
 
 ANY_EXECUTE = 0o111
-
-
-class Seconds(click.ParamType):  # type: ignore[type-arg]
-    """A number of seconds above 0."""
-
-    name = "seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; anything else, infinite and NaN included, is a usage error."""
-        try:
-            seconds = float(value)
-        except ValueError:
-            seconds = 0.0
-        if not 0 < seconds < 1e6:
-            self.fail(f"{value!r} is no number of seconds above 0", param, ctx)
-        return seconds
-
-
-class SectionSeconds(Seconds):
-    """``SECTION=SECONDS``."""
-
-    name = "section=seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the pair."""
-        if isinstance(value, tuple):
-            return value
-        section, equals, seconds = str(value).partition("=")
-        if not equals or not section:
-            self.fail(f"{value!r} is not SECTION=SECONDS", param, ctx)
-        return section, super().convert(seconds, param, ctx)
-
-
-class Words(click.ParamType):  # type: ignore[type-arg]
-    """Words separated by commas, of a fixed vocabulary if one is given."""
-
-    name = "list"
-
-    def __init__(self, known: Sequence[str] = ()) -> None:
-        self._known = known
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
-        """Return the words; empty ones are dropped."""
-        if not isinstance(value, str):
-            return list(value)
-        words = [word.strip() for word in value.split(",") if word.strip()]
-        unknown = [word for word in words if self._known and word not in self._known]
-        if unknown or not words:
-            known = f": one or more of {', '.join(self._known)}" if self._known else ""
-            self.fail(f"{value!r} is no list of names{known}", param, ctx)
-        return words
 
 
 class Program(click.ParamType):  # type: ignore[type-arg]
@@ -165,7 +115,7 @@ _SHARED = (
         metavar="MODULE",
         help="A module with further collectors; may be repeated.",
     ),
-    *buck_options(Seconds()),
+    *BUCK_OPTIONS,
     click.option(
         "--progress/--quiet",
         default=None,

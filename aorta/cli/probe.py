@@ -10,7 +10,6 @@ import click
 
 from aorta.cli.buck_options import buck_wishes_of
 from aorta.cli.capturing import (
-    Words,
     allows_sudo,
     capture_options,
     captured,
@@ -23,6 +22,7 @@ from aorta.cli.errors import Command, Failure, Misuse, printing
 from aorta.cli.field import steps_of, value_at, why_null
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import Tasks, tasks_of
+from aorta.cli.words import Words
 from aorta.instrumentation.filekind import SNAPSHOT, held_by
 from aorta.instrumentation.notice import execution_notice
 from aorta.instrumentation.process import Stdout, say
@@ -187,8 +187,6 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
     quiet = asked["progress"] is False
     registry = discovered(asked["plugins"], quiet=quiet)
     sections = _flat(asked["sections"]) or None
-    if not quiet:
-        _tell_unbuilt(sections or (), registry)
     if asked["field"] is not None:
         needed = _sections_of_field(asked["field"], registry)
         _check_field(asked, sections, needed or ())
@@ -212,14 +210,6 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
         **buck,
     )
     return dump(snapshot), host.env
-
-
-def _tell_unbuilt(sections: tuple[str, ...], registry: "Registry") -> None:
-    from aorta.model.sections import ORDER
-
-    for section in sections:
-        if section in ORDER and section not in registry.collectors:
-            say(f"aorta: {section}: no collector in this version")
 
 
 def _check_field(asked: Mapping[str, Any], sections: tuple[str, ...] | None, needed: tuple[str, ...]) -> None:

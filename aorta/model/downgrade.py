@@ -68,7 +68,7 @@ miopen.rocm_release_tweak miopen.package_version miopen.lib_hash miopen.kernel_d
 miopen_catalog.menu.combined_content_hash rocfft_catalog.status
 rccl.version_code rccl.lib_hash rccl.net_plugin_mode triton.package_version
 aotriton.bundled_present aotriton.bundled_images_dir_present build_system.kind buck_invocation.status
-library_introspection library_introspection_alternates python_version pytorch_version
+python_version pytorch_version
 pytorch_build.install_kind pytorch_build.submodule_commits system_health
 """
 COUNTED = _COUNTED.split()
@@ -146,6 +146,7 @@ def _old_meanings(result: dict[str, Any], told: list[str]) -> None:
     for library in result["library_linkage"]["libraries"] or ():
         if library["dt_tags"] is None and library["effective_tag"] == "unknown":
             library["dt_tags"] = []
+    _libraries(result)
     docker = result["docker"]
     if docker is not None and result["runtime_context"]["type"] == "baremetal":
         held = ", ".join(f"{name} {value}" for name, value in docker.items() if value is not None)
@@ -154,6 +155,20 @@ def _old_meanings(result: dict[str, Any], told: list[str]) -> None:
     if result["gpu_arch"]["agent_count"] == 0:
         result["gpu_arch"] = dict.fromkeys(result["gpu_arch"])
         told.append("gpu_arch: no GPU targets")
+
+
+def _libraries(result: dict[str, Any]) -> None:
+    """Leave one row a library; those of the target's own configuration come first.
+
+    Where it is known what became of the query, an empty list says in 1.x also that there is no answer.
+    """
+    names = ("library_introspection", "library_introspection_alternates")
+    for name in names if result["buck_invocation"]["status"] is not None else ():
+        result[name] = result[name] or []
+    libraries = result[names[0]]
+    if libraries:
+        first = {str(entry["name"]): entry for entry in reversed(libraries)}
+        result[names[0]] = [entry for entry in libraries if first[str(entry["name"])] is entry]
 
 
 def _lines(document: Mapping[str, Any], result: Mapping[str, Any]) -> Iterator[str]:

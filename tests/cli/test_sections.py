@@ -166,17 +166,6 @@ def test_a_switch_that_says_neither_yes_nor_no(cli, words):
     assert list(cli.folder.iterdir()) == []
 
 
-def test_a_section_that_no_collector_makes(cli):
-    ran = cli.probe("--section", "build_system,python_version,buck_invocation", "-o", "-")
-    assert ran.code == 0
-    assert ran.lines == [
-        "aorta: build_system: no collector in this version",
-        "aorta: buck_invocation: no collector in this version",
-    ]
-    assert ran.json["build_system"]["kind"] is None
-    assert cli.probe("--section", "build_system", "-o", "-", "--quiet").err == ""
-
-
 @pytest.mark.parametrize("other", [["--no-digest-cache"], ["--digests", "none"], ["--replay", "x.jsonl"]])
 def test_nothing_to_verify(cli, other):
     ran = cli.probe("--verify-digests", *other, "-o", "-")

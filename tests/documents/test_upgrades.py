@@ -66,6 +66,9 @@ def test_nothing_is_invented_and_nothing_is_lost(version):
         "hipblaslt.commit",
         "hipblaslt.tensile_yaml_revision",
         "composable_kernel.pytorch_bundled.present",
+        # An empty list stands in 1.x also where nobody asked.
+        "library_introspection",
+        "library_introspection_alternates",
     }
 
 
@@ -150,7 +153,7 @@ def test_the_names_of_1_0():
 def test_the_target_before_1_6(target, bare, configured):
     before = {**old("1.9"), "schema_version": "1.5"}
     entry = {"name": "rccl", "source": "buck", "revision": None, "target": target}
-    after = upgraded({**before, "library_introspection": [entry, "?"]})
+    after = upgraded({**before, "library_introspection": [entry]})
     assert after["library_introspection"][0]["target"] == bare
     assert after["library_introspection"][0]["configured_target"] == configured
     field = "[0].configured_target"
@@ -294,3 +297,16 @@ def test_the_original_stays_as_it_is(version):
     before = old(version)
     CODEC.load(before)
     assert before == old(version)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [("success", None), ("not_requested", "not_requested"), ("failure", "not_recorded"), (None, "not_recorded")],
+)
+def test_no_libraries_of_a_buck_graph_are_an_answer_only_of_a_query_that_succeeded(status, kind):
+    before = old("1.17")
+    before["buck_invocation"]["status"] = status
+    after = upgraded({**before, "library_introspection": [], "library_introspection_alternates": []})
+    for section in ("library_introspection", "library_introspection_alternates"):
+        assert after[section] == (None if kind else [])
+        assert kinds(after, section, "") == ([kind] if kind else [])

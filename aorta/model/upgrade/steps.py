@@ -81,11 +81,25 @@ def meanings_of_2_0(draft: Draft) -> None:
     for vendor in KEYS["nics"]:
         _spell_out(draft.object("nics", vendor), "present", KEYS["nics"][vendor], unless=True)
     _spell_out(draft.object("build_system"), "kind", KEYS["build_system"], unless="buck2")
+    _unasked_of_buck(draft)
     unnamed = draft.object("runtime_context").get("type") == "baremetal"
     isolated = draft.sections.get("container_detected") is not False
     if unnamed and isolated and draft.sections.get("docker", "") is None:
         text = "1.x records nothing of a container whose runtime it does not name"
         draft.note(ReasonKind.NOT_RECORDED, "docker", "", text)
+
+
+def _unasked_of_buck(draft: Draft) -> None:
+    """Take back an empty list of libraries where no query succeeded: 1.x writes one also for that."""
+    status = draft.object("buck_invocation").get("status")
+    kind = ReasonKind.NOT_REQUESTED if status == "not_requested" else ReasonKind.NOT_RECORDED
+    for section in ("library_introspection", "library_introspection_alternates"):
+        if draft.sections.get(section) == [] and status != "success":
+            draft.sections[section] = None
+            text = (
+                f"1.x writes an empty list also where there is no answer, and the query's status is {status}"
+            )
+            draft.note(kind, section, "", text)
 
 
 def _spell_out(block: dict[str, Any], name: str, keys: Mapping[str, Any], *, unless: Any) -> None:
