@@ -104,16 +104,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = Options(tuple(given.require_library), given.allow_unisolated_action, given.strict)
     if wrong := misuse(files, options):
         parser.error(wrong)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         return run(files, options, _print, json=given.json, junit_file=given.junit)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Who reads our output has left; the interpreter would complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
     except OSError as error:
-        said(f"ERROR: standard output: cannot be written: {error.strerror or error}")
+        if not isinstance(error, BrokenPipeError):
+            said(f"aorta: cannot write standard output: {error.strerror or error}")
+        # Else the interpreter would try once more at its end, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
 
 

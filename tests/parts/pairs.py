@@ -97,6 +97,7 @@ CLIENT = {
 }
 
 WORKLOAD = {
+    "host.boot_id": "11111111-2222-3333-4444-555555555555",
     "execution_context.probe_invocation": "buck2_run",
     "buck_invocation.status": "not_requested",
     "launcher.node": "node0",
