@@ -1,6 +1,6 @@
 """``Knowledge``: what the declarations of the sections say of their fields."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from aorta.compare.tables import GROUPS, IDENTITY, KEYS, OTHER, TELLING
@@ -8,14 +8,15 @@ from aorta.compare.tables import GROUPS, IDENTITY, KEYS, OTHER, TELLING
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What the declarations say, by path: names joined by dots, no indices and no keys of maps.
+    """What the declarations say, by path: names joined by dots, no indices, ``[]`` for any key of a map.
 
-    ``volatile`` fields change by themselves. ``maps`` have free keys, of which a missing one is not set.
+    ``volatile`` fields change by themselves, ``extended`` ones are null in a compact document. ``maps`` have free keys, of which a missing one is not set.
     ``provenance`` is the class of evidence, for a field or for all below it. ``order`` is the order of the
-    sections, ``named`` are lists of plugins whose members have a ``name``.
+    sections.
     """
 
     volatile: frozenset[str] = frozenset()
+    extended: frozenset[str] = frozenset()
     maps: frozenset[str] = frozenset({"env_vars"})
     provenance: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     order: tuple[str, ...] = ()
@@ -27,11 +28,7 @@ class Knowledge:
 
     def evidence(self, path: str) -> tuple[str, ...]:
         """Return the provenance of a path: its own, else that of what it lies in."""
-        while path:
-            if path in self.provenance:
-                return self.provenance[path]
-            path = path.rpartition(".")[0]
-        return ()
+        return next((self.provenance[each] for each in upwards(path) if each in self.provenance), ())
 
     def keys_of(self, path: str) -> tuple[str, ...]:
         """Return the fields that the members of a list are known by; of an unknown list their name."""
@@ -41,6 +38,13 @@ class Knowledge:
         """Return where the rows of a section stand: by group, then in the order of the document."""
         place = self.order.index(section) if section in self.order else len(self.order)
         return group_number(section), place, section
+
+
+def upwards(path: str) -> Iterator[str]:
+    """Yield a path and all that it lies in."""
+    while path:
+        yield path
+        path = path.removesuffix("[]") if path.endswith("[]") else path.rpartition(".")[0]
 
 
 def group_number(section: str) -> int:

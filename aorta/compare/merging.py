@@ -50,26 +50,44 @@ def _alike(found: Sequence[tuple[str, Row]], place: Place) -> list[tuple[str, Ro
 
 def _by_field(rows: Sequence[tuple[str, Row]], place: Place, total: int) -> list[Row]:
     """Put together rows of one field, where they are many: the values side by side."""
-    groups: dict[Any, list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for rest, row in rows:
-        groups.setdefault((rest, row.a is None, row.b is None), []).append(row)
+        groups.setdefault(rest, []).append(row)
     made = []
-    for (rest, no_a, no_b), alike in groups.items():
-        if len(alike) <= FEW:
+    for rest, alike in groups.items():
+        if len(alike) == 1 or (len(alike) <= FEW and not any(row.members for row in alike)):
             made += alike
-            continue
-        names = [name for row in alike for name in row.members or (_label(row, place, rest),)]
-        row = _several(alike[0], names, place, rest)
-        a, b = [each.a for each in alike], [each.b for each in alike]
-        if not rest:
-            a = b = [_named(name) for name in names]
-        note = (
-            f"{len(names):,} of {total:,} differ"
-            if rest
-            else f"{len(names):,} of {total:,} are on one side only"
-        )
-        made.append(replace(row, a=None if no_a else a, b=None if no_b else b, note=note))
+        else:
+            made.append(_side_by_side(alike, place, rest, total))
     return made
+
+
+def _side_by_side(rows: Sequence[Row], place: Place, rest: str, total: int) -> Row:
+    named = [(name, row) for row in rows for name in row.members or (_label(row, place, rest),)]
+    a: Any = [row.a for _, row in named]
+    b: Any = [row.b for _, row in named]
+    note = f"{len(named):,} of {total:,} differ"
+    if not rest:
+        a, b = ([_named(name) for name, row in named if value(row) is not None] for value in (_a, _b))
+        note = f"{len(named):,} of {total:,} are on one side only"
+    whys = [{row.why_a for row in rows}, {row.why_b for row in rows}]
+    return replace(
+        _several(rows[0], [name for name, _ in named], place, rest),
+        a=None if all(row.a is None for row in rows) else a,
+        b=None if all(row.b is None for row in rows) else b,
+        why_a=whys[0].pop() if len(whys[0]) == 1 else "",
+        why_b=whys[1].pop() if len(whys[1]) == 1 else "",
+        side=rows[0].side if len({row.side for row in rows}) == 1 else "both" if rows[0].side else "",
+        note=note,
+    )
+
+
+def _a(row: Row) -> Any:
+    return row.a
+
+
+def _b(row: Row) -> Any:
+    return row.b
 
 
 def _label(row: Row, place: Place, rest: str) -> str:

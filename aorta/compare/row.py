@@ -49,7 +49,7 @@ class Place(NamedTuple):
     """A place in a document.
 
     ``path`` is for the reader, ``field`` as reasons name it (no indices), ``pattern`` as tables and
-    declarations name it (no keys of maps either).
+    declarations name it (``[]`` for any key of a map).
     """
 
     section: str
@@ -66,7 +66,7 @@ class Place(NamedTuple):
             section=self.section,
             path=f"{self.path}{shown}",
             field=f"{self.field}.{name}" if self.field else name,
-            pattern=self.pattern if is_map else f"{self.pattern}.{name}",
+            pattern=f"{self.pattern}[]" if is_map else f"{self.pattern}.{name}",
             depth=self.depth + 1,
             in_map=is_map,
         )

@@ -43,6 +43,8 @@ class Side:
         self.old = collection.get("upgraded_from") is not None or str(
             document.get("schema_version")
         ).startswith("1.")
+        #: Whether per-file lists and the like were not asked for.
+        self.compact = collection.get("detail") != "full"
         self._records = mapping(collection.get("collectors"))
         self._reasons: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
         for reason in collection.get("reasons") or () if isinstance(collection.get("reasons"), list) else ():

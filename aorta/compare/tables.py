@@ -1,4 +1,4 @@
-"""What is known of single fields, by their path without indices. Data only."""
+"""What is known of single fields, by their path: no indices, ``[]`` for any key of a map. Data only."""
 
 #: Keys of a document that are no sections.
 ENVELOPE = frozenset(
@@ -75,7 +75,7 @@ IDENTITY = frozenset(
         "launcher.restart_count",
         "launcher.rdzv_id",
         "launcher.master_port",
-        "execution_context.markers.value",
+        "execution_context.markers[].value",
         "gpus.unique_id",
         "gpus.uuid",
         "gpus.kfd_gpu_id",
@@ -88,8 +88,8 @@ IDENTITY = frozenset(
 #: How the capture went about it, and sentences about what stands beside them.
 TELLING = frozenset(
     {
-        "execution_context.markers.proves",
-        "execution_context.markers.limits",
+        "execution_context.markers[].proves",
+        "execution_context.markers[].limits",
         "tensile_catalog.doc",
         "miopen_catalog.doc",
         "tensile_catalog.hipblaslt.menu.digests",

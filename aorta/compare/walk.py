@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from aorta.compare import lists
-from aorta.compare.knowledge import Knowledge, group_of
+from aorta.compare.knowledge import Knowledge, group_of, upwards
 from aorta.compare.merging import merged
 from aorta.compare.row import DIFFERENCE, INFORMATIONAL, MISSING, UNKNOWN, Place, Row
 from aorta.compare.side import NOTHING, Null, Side
@@ -59,10 +59,10 @@ class Walk:
         if a_null and b_null:
             self._nothing(place)
         elif a_null:
-            null = self.a.null(place, missing=a is MISSING)
+            null = self._null(self.a, place, a)
             self._against_nothing(place, b, "a", null)
         elif b_null:
-            null = self.b.null(place, missing=b is MISSING)
+            null = self._null(self.b, place, b)
             self._against_nothing(place, a, "b", null)
         elif isinstance(a, dict) and isinstance(b, dict):
             self._objects(place, a, b)
@@ -70,6 +70,11 @@ class Walk:
             self._lists(place, a, b)
         else:
             self._leaves(place, a, b)
+
+    def _null(self, side: Side, place: Place, value: Any) -> Null:
+        if place.pattern in self._knowledge.extended and side.compact:
+            return side.told(place) or Null(known=False, why="only an extended snapshot has it")
+        return side.null(place, missing=value is MISSING)
 
     def _nothing(self, place: Place) -> None:
         """Compare two nulls: that the one is not there and the other unknown is worth a row."""
@@ -266,11 +271,7 @@ def _weighed(place: Place, a: Any, b: Any) -> tuple[str, str]:
 
 
 def _within(pattern: str, tables: frozenset[str]) -> bool:
-    while pattern:
-        if pattern in tables:
-            return True
-        pattern = pattern.rpartition(".")[0]
-    return False
+    return any(path in tables for path in upwards(pattern))
 
 
 def _flags(a: dict[str, Any], b: dict[str, Any], name: str) -> bool:

@@ -2,10 +2,11 @@
 
 import pytest
 
+from aorta.cli.declared import fields
 from aorta.compare import tables
 from aorta.compare.knowledge import Knowledge, group_of
 from aorta.model.sections import ORDER
-from aorta.model.shape import fields_of, shape_of
+from aorta.model.shape import shape_of
 from aorta.plugin.discovery import discover
 from tests.parts.compared import known
 
@@ -15,12 +16,11 @@ BY_CONTENT = {"loaded_libraries.banners"}
 
 def shapes():
     for section, spec in discover(outside=False).collectors.items():
-        for path, shape in (("", shape_of(spec.model)), *fields_of(spec.model)):
-            names = (section, *path.replace("[]", "").split("."))
-            yield ".".join(name for name in names if name), shape
+        yield from fields(section, shape_of(spec.model))
 
 
-SHAPES = dict(shapes())
+#: The first of one path is the list itself, not its members.
+SHAPES = dict(reversed([*shapes()]))
 #: Sections whose collectors this version may not have yet.
 LATER = ("build_system", "buck_invocation", "library_introspection", "execution_context.markers")
 

@@ -45,10 +45,11 @@ class Found:
             *self.comparison.unknown,
         )
         self.rows = {row.path: row for row in rows}
-        assert len(self.rows) == len(rows)
         self.differences = [row.path for row in self.comparison.differences]
         self.informational = [row.path for row in self.comparison.informational]
         self.unknown = [row.path for row in self.comparison.unknown]
+
+        assert all(len(paths) == len(set(paths)) for paths in self.kinds)
 
     @property
     def kinds(self):
