@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from aorta.cli.buck_notes import buck_rows
 from aorta.cli.library_notes import library_rows
 from aorta.cli.nic_notes import nics_row
 from aorta.cli.plain import Document, count_of, listed
@@ -39,6 +40,7 @@ def overview(known: Document) -> Iterator[tuple[str, str]]:
         yield name, text or UNKNOWN
     yield "torch", torch_row(known) or UNKNOWN
     yield "launcher", _launcher(known)
+    yield from buck_rows(known)
     plugins = [f"{section} {record.get('status')}" for section, record in known.records() if "." in section]
     if plugins:
         yield "extensions", listed(plugins, 8)

@@ -38,7 +38,7 @@ def _of_capture(kind: ReasonKind, text: str, *, subject: str | None = None) -> R
 def _unbuilt(run: Orchestrator) -> Iterator[Reason]:
     for name in ORDER:
         if name not in run.results:
-            text = "no collector in this version"
+            text = "no collector of it is registered"
             yield Reason(section=name, kind=ReasonKind.NOT_REQUESTED, detail=text)
 
 

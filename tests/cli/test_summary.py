@@ -13,7 +13,7 @@ def reason(section, kind, field="", detail="", subject=None):
 
 
 NO_RCCL = [reason("rccl", "absent", "lib_path"), reason("rccl", "absent", "header_path")]
-UNBUILT = [reason("pytorch_version", "not_requested", detail="no collector in this version")]
+UNBUILT = [reason("pytorch_version", "not_requested", detail="no collector of it is registered")]
 
 
 def document(**members):

@@ -156,7 +156,7 @@ def test_paths_of_fields_are_of_fields():
 
 def test_every_hook():
     named = {name for name in vars(hooks) if name.startswith("aorta_")}
-    assert len(named) == 2
+    assert len(named) == 3
     for name in named:
         assert f"`{name}`" in text_of(DESIGN)
 
