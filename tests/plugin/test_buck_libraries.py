@@ -1,0 +1,97 @@
+"""The hook by which a plugin names libraries of Buck graphs: a broken one costs its own patterns."""
+
+import types
+
+import pytest
+
+from aorta.instrumentation.buck_wishes import buck_wishes
+from aorta.plugin import buck_libraries
+from aorta.plugin.discovery import discover
+
+
+def plugin(function, name="site_buck"):
+    module = types.ModuleType(name)
+    function.__module__ = name
+    module.libraries = buck_libraries(function)
+    return module
+
+
+def wishes(*plugins, libraries=None):
+    registry = discover(list(plugins), variable="")
+    return buck_wishes(registry, "//app:trainer", None, 10, libraries), registry
+
+
+def test_a_plugin_that_only_names_libraries():
+    def libraries():
+        return {"site": "^site//comms:all$"}
+
+    found, registry = wishes(plugin(libraries))
+    assert found["buck_libraries"] == {"site": "^site//comms:all$"}
+    assert found["complaints"] == ()
+    [record] = [record for record in registry.plugins if record.name == "site_buck"]
+    assert (record.status, record.sections) == ("loaded", ())
+
+
+def test_the_callers_word_is_first():
+    def libraries():
+        return {"site": "a", "other": "b"}
+
+    found, _ = wishes(plugin(libraries), libraries={"site": "c"})
+    assert found["buck_libraries"] == {"site": "c", "other": "b"}
+
+
+def test_a_single_function():
+    @buck_libraries
+    def libraries():
+        return {"x": "y"}
+
+    assert wishes(libraries)[0]["buck_libraries"] == {"x": "y"}
+
+
+def boom():
+    raise OSError("token=hunter2-not-real")
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (lambda: 3, "returned int"),
+        (lambda: {"x": "("}, "no regular expression"),
+        (lambda: {"x y": "z"}, "no name of a library"),
+        (lambda: {"x": 3}, "has no pattern"),
+        (boom, "OSError"),
+    ],
+)
+def test_a_broken_one_costs_its_own_patterns(function, said):
+    def good():
+        return {"good": "g"}
+
+    found, _ = wishes(plugin(function, "broken"), plugin(good, "good_one"))
+    assert found["buck_libraries"] == {"good": "g"}
+    [complaint] = found["complaints"]
+    assert "broken" in complaint
+    assert said in complaint
+    assert "hunter2" not in complaint
+
+
+def test_it_is_not_called_without_a_target():
+    called = []
+    registry = discover([plugin(lambda: called.append(1))], variable="")
+    buck_wishes(registry, None, None, 10, None)
+    assert called == []
+
+
+def test_one_that_is_left_out():
+    def libraries():
+        return {"x": "y"}
+
+    registry = discover([plugin(libraries)], variable="no:site_buck")
+    assert buck_wishes(registry, "//a:b", None, 10, None)["buck_libraries"] == {}
+
+
+def test_one_that_wants_an_argument_is_left_out_when_it_is_found():
+    found, registry = wishes(plugin(lambda more: {}, "broken"))
+    assert found["buck_libraries"] == {}
+    [record] = [record for record in registry.plugins if record.name == "broken"]
+    assert record.status == "failed"
+    assert "more" in record.detail
