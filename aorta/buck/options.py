@@ -25,11 +25,9 @@ PREFIX = "sha256-v2:"
 #: Rounds of the digest. Values are short and the digest has no secret salt: guessing is made slow.
 ROUNDS = 300_000
 
-_PASTED = re.compile(
-    r"\s(?:-c\s*\S+\.\S+=|--config[\s=]|-m\s+\S*(?://|:)|--modifier[\s=]|@\S*//|cquery\b|--target-platforms\b)"
-)
+_PASTED = r"\s(?:-c\s*\S+\.\S+=|--config[\s=]|-m\s+\S*(?://|:)|--modifier[\s=]|@\S*//|cquery\b|--target-platforms\b)"
 #: What labels are made of too: words, versions, paths and labels.
-_ORDINARY = re.compile(r"[a-z0-9_.+/:-]{0,64}|[A-Z0-9_.]{0,16}")
+_ORDINARY = r"[a-z0-9_.+/:-]{0,64}|[A-Z0-9_.]{0,16}"
 
 
 class BuckError(ValueError):
@@ -166,7 +164,7 @@ def parse_option(text: str) -> BuckOption:
     kind, equals, rest = text.partition("=")
     if kind in KINDS and equals:
         return option_of(kind, rest)
-    if _PASTED.search(text) or text.startswith(("-", "@", "buck")):
+    if re.search(_PASTED, text) or text.startswith(("-", "@", "buck")):
         raise BuckError(
             "looks like a part of a buck2 command: write each of its options as one,"
             " mode=PATH for @PATH, config=KEY=VALUE for -c KEY=VALUE, modifier=M for -m M"
@@ -206,7 +204,7 @@ def _config(text: str) -> BuckOption:
     section, dot, name = key.rpartition("//")[2].partition(".")
     if not (section and dot and name):
         raise BuckError("a config whose key has no section: write config=SECTION.KEY=VALUE")
-    if _PASTED.search(value):
+    if re.search(_PASTED, value):
         raise BuckError(
             "the value of a config looks like further options of a pasted command: write one option for each"
         )
@@ -215,4 +213,4 @@ def _config(text: str) -> BuckOption:
 
 def _is_ordinary(key: str, value: str) -> bool:
     """Tell whether a value is a word as names of targets are made of, and its key is of nothing secret."""
-    return not is_secret_name(key.rpartition(".")[2]) and _ORDINARY.fullmatch(value) is not None
+    return not is_secret_name(key.rpartition(".")[2]) and re.fullmatch(_ORDINARY, value) is not None

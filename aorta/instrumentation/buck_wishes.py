@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aorta.buck.labels import check_target
-from aorta.buck.libraries import check_libraries
 from aorta.buck.options import context_of
 from aorta.collect.request import Request
 from aorta.model.frozen import evolve
@@ -22,27 +20,36 @@ def buck_wishes(
     """Return the members of a request that concern Buck. Raises BuckError, a ValueError."""
     if not 0 < timeout < 1e6:
         raise ValueError(f"buck_timeout is {timeout!r}: a number of seconds above 0")
-    wishes: dict[str, Any] = {
-        "buck_target": None if target is None else check_target(target),
-        "buck_context": context_of(context),
-        "buck_timeout": float(timeout),
-    }
+    wishes: dict[str, Any] = {"buck_context": context_of(context), "buck_timeout": float(timeout)}
+    if target is None:
+        return {**wishes, "complaints": ()}
+    # Captures that ask Buck nothing, nearly all, do without.
+    from aorta.buck.labels import check_target
+    from aorta.buck.libraries import check_libraries
+
     own = check_libraries(libraries or {})
-    more, complaints = _of_plugins(registry) if target is not None else ({}, ())
-    return {**wishes, "buck_libraries": {**more, **own}, "complaints": complaints}
+    more, complaints = _of_plugins(registry)
+    return {
+        **wishes,
+        "buck_target": check_target(target),
+        "buck_libraries": {**more, **own},
+        "complaints": complaints,
+    }
 
 
 def with_buck(request: Request, registry: Registry, wishes: Mapping[str, Any]) -> Request:
     """Return a request with its members that concern Buck, and the time that the query may take."""
     complaints = (*request.complaints, *wishes["complaints"])
     timeouts = dict(request.timeouts)
-    if wishes["buck_target"] is not None and QUERY in registry.providers:
+    if wishes.get("buck_target") is not None and QUERY in registry.providers:
         timeouts.setdefault(QUERY, wishes["buck_timeout"] + MARGIN_S)
     return evolve(request, **{**wishes, "complaints": complaints, "timeouts": timeouts})
 
 
 def _of_plugins(registry: Registry) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the patterns of all plugins, and what is wrong with some; each costs itself."""
+    from aorta.buck.libraries import check_libraries
+
     patterns: dict[str, str] = {}
     complaints = []
     for plugin, function in registry.hooks.get(LIBRARIES_HOOK, ()):

@@ -1,13 +1,12 @@
 """The build system of the tree that this process stands in."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance
 from aorta.plugin import collector
-from aorta_collectors.buck.revision import RevisionSource, revision_of
 from aorta_collectors.providers.buck_checkout import BuckCheckout, BuildKind
 
 
@@ -31,7 +30,7 @@ class BuildSystem:
         ),
     ] = None
     revision_source: Annotated[
-        RevisionSource | None, Fact("The version control that told it: git, hg, sl.")
+        Literal["git", "hg", "sl"] | None, Fact("The version control that told it: git, hg, sl.")
     ] = None
     dirty: Annotated[
         bool | None, Fact("Whether tracked files are changed.", caveat="Untracked files do not count.")
@@ -54,6 +53,9 @@ def collect(ctx: Context) -> BuildSystem:
         return BuildSystem(kind=checkout.kind)
     if checkout.gap is not None:
         checkout.gap.note(ctx, "buck2_version")
+    # Only where there is a project.
+    from aorta_collectors.buck.revision import revision_of
+
     revision = revision_of(ctx, checkout.root)
     if revision.gap is not None:
         revision.gap.note(ctx, "revision")
@@ -64,6 +66,6 @@ def collect(ctx: Context) -> BuildSystem:
         buck2_version=checkout.version,
         repo_root=checkout.root,
         revision=revision.text,
-        revision_source=revision.source,
+        revision_source=revision.source.value if revision.source else None,
         dirty=revision.dirty,
     )

@@ -94,4 +94,4 @@ def test_one_that_wants_an_argument_is_left_out_when_it_is_found():
     assert found["buck_libraries"] == {}
     [record] = [record for record in registry.plugins if record.name == "broken"]
     assert record.status == "failed"
-    assert "more" in record.detail
+    assert "aorta_buck_libraries" in record.detail
