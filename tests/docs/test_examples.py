@@ -125,24 +125,6 @@ def test_the_python_blocks_run(page, folder, env):
         written.unlink()
 
 
-def test_the_comparison_of_the_page_names_what_differs(folder, env):
-    [block] = [block for block in blocks("docs/env-probe.md") if block.title == "compare.py"]
-    (folder / block.title).write_text(block.text)
-    one = {
-        "captured_at": "1",
-        "collection": {"a": 1},
-        "rocm": {"version": "7.1"},
-        "gpus": [{"a": 1}, {"b": []}],
-    }
-    two = {"captured_at": "2", "collection": {"a": 2}, "rocm": {"version": None}, "gpus": [{"a": 1}]}
-    for name, document in (("one", one), ("two", two)):
-        (folder / name).write_text(json.dumps(document))
-    done = shell("python3 -W error::SyntaxWarning compare.py one two", folder, env)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == ["gpus[1].b: [] | not there", 'rocm.version: "7.1" | null']
-    assert shell("python3 compare.py one one", folder, env).stdout == ""
-
-
 @pytest.mark.parametrize("page", ["README.md", "docs/env-probe.md"])
 def test_the_module_runs_without_the_command_lines_dependencies(page, folder, env):
     [line] = [text for text in inline(page) if text.startswith("python -m aorta")]
