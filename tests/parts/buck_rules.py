@@ -88,7 +88,7 @@ def par(project: Path, label: str, rules: Targets, *, bare: bool = False) -> Pat
     name, package = label.rpartition(":")[2], package_of(label)
     rule = rules[name]
     assert rule["kind"] == "python_binary", label
-    held = _sources(project / package, package.replace("/", "."), rules, name)
+    held = _sources(project, label, rules)
     # Without aorta, and with an interpreter that has none installed.
     python = os.path.realpath(sys.executable) if bare else sys.executable
     held = held if bare else members(more=held)
@@ -108,18 +108,22 @@ def _main(rule: dict[str, Any], package: str) -> tuple[str, str | None]:
     return ".".join((package, rule["main"].removesuffix(".py").replace("/", "."))), None
 
 
-def _sources(folder: Path, package: str, rules: Targets, name: str) -> dict[str, str | Path]:
-    """Return the sources of a target and of those of its file that it needs, by where they lie in the tree."""
-    rule = rules[name]
-    base = rule.get("base_module", package).replace(".", "/")
+def _sources(project: Path, label: str, rules: Targets) -> dict[str, str | Path]:
+    """Return the sources of a target and of what it needs in this project, by where they lie in the tree."""
+    package, rule = package_of(label), rules[label.rpartition(":")[2]]
+    base = rule.get("base_module", package)
     given = rule.get("srcs") or {}
     pairs = dict(given) if isinstance(given, dict) else {path: path for path in given}
     if "main" in rule:
         pairs[rule["main"]] = rule["main"]
-    found: dict[str, str | Path] = {os.path.join(base, place): folder / path for place, path in pairs.items()}
-    for label in rule.get("deps", []):
-        if label.startswith(":"):
-            found |= _sources(folder, package, rules, label[1:])
+    found: dict[str, str | Path] = {
+        os.path.join(base, place): project / package / path for place, path in pairs.items()
+    }
+    for needed in rule.get("deps", []):
+        if needed.startswith("aorta//"):
+            continue
+        other = _absolute(needed, label)
+        found |= _sources(project, other, rules_of(project, other, {}))
     return found
 
 
@@ -133,7 +137,7 @@ def act(project: Path, label: str, rules: Targets, options: dict[str, str], buil
     key = hashlib.sha256(json.dumps([label, rule["cmd"], rule.get("env"), remote]).encode()).hexdigest()[:16]
     place = project / "buck-out" / "v2" / "gen" / key
     if not (place / "out").exists():
-        code = executed(project, label, rules, place, build, remote=remote)
+        code = executed(project, label, rule, place, build, remote=remote)
         if code:
             return code
         _note(project, build, label, remote=remote)
@@ -142,14 +146,16 @@ def act(project: Path, label: str, rules: Targets, options: dict[str, str], buil
     return 0
 
 
-def executed(project: Path, label: str, rules: Targets, place: Path, build: str, *, remote: bool) -> int:
+def executed(
+    project: Path, label: str, rule: dict[str, Any], place: Path, build: str, *, remote: bool
+) -> int:
     """Run a genrule's command as its script does: in the directory of its sources, with relative names."""
-    rule = rules[label.rpartition(":")[2]]
     for name in ("srcs", "out.new", "tmp"):
         (place / name).mkdir(parents=True, exist_ok=True)
 
     def program(match: re.Match) -> str:
-        return str(par(project, _absolute(match[1], label), rules))
+        other = _absolute(match[1], label)
+        return str(par(project, other, rules_of(project, other, {})))
 
     command = re.sub(r"\$\(exe(?:_target)? ([^)]+)\)", program, rule["cmd"])
     assert not re.search(r"(?<!\\)\$\((?!\()(?:location|exe|pwd)", command), command
