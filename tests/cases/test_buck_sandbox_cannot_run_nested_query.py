@@ -151,4 +151,4 @@ def test_with_a_path_nothing_is_said():
 
 
 def test_where_no_tool_was_run_nothing_is_said():
-    assert path_reasons(dump(capture(host=FakeHost(), sections=["execution_context"]))) == []
+    assert path_reasons(dump(capture(host=FakeHost(), sections=["python_version"]))) == []
