@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from aorta import __version__
+from tests.parts.buck_place import Place
 from tests.parts.doc_programs import environment
 from tests.parts.pages import PAGES, ROOT, blocks, inline, text_of
 
@@ -71,10 +72,24 @@ def holds(folder, line, done):
         assert done.stdout.strip()
 
 
+def readers(folder):
+    """Return a folder and an environment as a reader of the README has them: a Buck checkout, files of jobs."""
+    place = Place(folder / "checkout")
+    for line in (
+        f"aorta env probe --replay {ROOT}/tests/hosts/b-mi300x-docker-rocm720.jsonl -o good.json",
+        f"aorta env probe --replay {ROOT}/tests/hosts/o-mi325x-docker-rocm720-host701.jsonl -o bad.json",
+        "AORTA_ENV_OUTPUT=workload.rank0.json AORTA_PROBE_INVOCATION=buck2_run ./trainer.par",
+    ):
+        assert place.run(line).code == 0
+    return place.root, place.env
+
+
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("page", [page for page in PAGES if lines_of(page) and page not in ELSEWHERE])
 def test_the_lines_run_as_they_stand(page, folder, env):
-    """In order and in one folder, as a reader types them; docker, srun and torchrun are stand-ins."""
+    """In order and in one folder, as a reader types them; docker, srun, torchrun and buck2 are stand-ins."""
+    if page == "README.md":
+        folder, env = readers(folder)
     for block in blocks(page):
         if block.title:
             (folder / block.title).write_text(block.text)
