@@ -102,8 +102,8 @@ class Side:
         if status not in LOOKED:
             why = _words(reasons[0]) if reasons else f"the section was not collected: {status}"
             return Null(known=False, why=why)
-        if place.field and not any(reason.get("field") for reason in reasons):
-            # Of a section that was looked at, what nobody asked for is not what stands in it.
+        if place.path.startswith(f"{place.section}[") and not any(reason.get("field") for reason in reasons):
+            # Of a list that was looked at, what nobody asked for is not what stands in it.
             reasons = [reason for reason in reasons if reason.get("kind") != "not_requested"]
         unknown = [reason for reason in reasons if reason.get("kind") != ABSENT]
         if reasons:

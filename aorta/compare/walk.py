@@ -28,6 +28,7 @@ _STANDS_FOR = {one: other for pair in ALTERNATIVES for one, other in (pair, pair
 _SEEN = Null(known=True)
 #: Said of what two lists do not share.
 ONE_SIDED = "of the lists only what the other side does not have"
+_UNASKED = "not_requested"
 _PREDICTED = "one side is a prediction, which does not know what is opened by name at run time"
 
 
@@ -99,6 +100,13 @@ class Walk:
         return place.child(name, is_map=place.pattern in self._maps)
 
     def _objects(self, place: Place, a: dict[str, Any], b: dict[str, Any]) -> None:
+        unasked = [side.get("status") == _UNASKED for side in (a, b)]
+        if not place.field and any(unasked):
+            # What its other fields say is that nothing was asked.
+            if not all(unasked):
+                null = Null(known=False, why="not asked for")
+                self._against_nothing(place, b if unasked[0] else a, "a" if unasked[0] else "b", null)
+            return
         a_bare, b_bare = bare(a), bare(b)
         if a_bare and b_bare:
             self._nothing(place)
@@ -158,6 +166,9 @@ class Walk:
         keys = self._knowledge.keys_of(place.pattern)
         if place.pattern in REPEATING:
             a, b = self._once(place, a), self._once(place, b)
+        if configured and place.pattern not in ORDERED:
+            # One target may stand there in several configurations.
+            a, b = (sorted(each, key=lambda one: canonical(one, configured=True)) for each in (a, b))
         names = [lists.labels(members, keys, place.pattern, configured=configured) for members in (a, b)]
         if names[0] is not None and names[1] is not None:
             self._members(place, dict(zip(names[0], a, strict=True)), dict(zip(names[1], b, strict=True)))

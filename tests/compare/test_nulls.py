@@ -82,11 +82,24 @@ def test_the_nearest_reason_counts():
     assert Found(one, two).unknown == ["host.cpu.model"]
 
 
-def test_a_section_level_word_of_what_nobody_asked_for_is_not_about_its_fields():
-    one, other = {"mtu": 1, "name": "x"}, {"mtu": None, "name": "x"}
-    assert Found(document(host=one), document(("host", "", "not_requested"), host=other)).differences == [
-        "host.mtu"
-    ]
+def test_what_nobody_asked_for_of_a_list_is_not_about_the_members_that_are_there():
+    one, other = [{"mtu": 1, "netdev": "x"}], [{"mtu": None, "netdev": "x"}]
+    reason = ("nic_devices", "", "not_requested")
+    found = Found(document(nic_devices=one), document(reason, nic_devices=other))
+    assert found.differences == ["nic_devices[x].mtu"]
+    found = Found(
+        document(host={"x": 1, "y": 1}), document(("host", "", "not_requested"), host={"x": 1, "y": None})
+    )
+    assert found.kinds == ([], [], ["host.y"])
+
+
+def test_a_section_that_says_that_it_was_not_asked_is_unknown_as_a_whole():
+    one = document(buck_invocation={"status": "success", "context_source": "explicit", "target": "//a"})
+    other = document(buck_invocation={"status": "not_requested", "context_source": "none", "target": None})
+    found = Found(one, other)
+    assert found.kinds == ([], [], ["buck_invocation"])
+    assert (found.rows["buck_invocation"].side, found.rows["buck_invocation"].why_b) == ("b", "not asked for")
+    assert Found(other, document(buck_invocation={"status": "not_requested"})).kinds == ([], [], [])
 
 
 def test_a_key_or_a_section_that_is_not_there_is_unknown():
