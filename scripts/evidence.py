@@ -1,6 +1,5 @@
 """The tables of docs/env-probe-container-execution-context.md that follow from the declarations."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -72,11 +71,11 @@ def page(text: str, specs: Specs) -> str:
     """Return the page with its generated tables made anew."""
     for name, make in TABLES.items():
         begin, end = f"<!-- generated: {name} -->\n", f"<!-- end: {name} -->"
-        pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-        if len(pattern.findall(text)) != 1:
+        if (text.count(begin), text.count(end)) != (1, 1):
             raise ValueError(f"{TARGET.name}: no single place for the table {name}")
         table = "\n".join(make(specs))
-        text = pattern.sub(lambda _, made=f"{begin}\n{table}\n\n{end}": made, text)
+        before, after = text.split(begin)[0], text.split(end)[1]
+        text = f"{before}{begin}\n{table}\n\n{end}{after}"
     return text
 
 
