@@ -74,7 +74,7 @@ def page(text: str, specs: Specs) -> str:
         if (text.count(begin), text.count(end)) != (1, 1):
             raise ValueError(f"{TARGET.name}: no single place for the table {name}")
         table = "\n".join(make(specs))
-        before, after = text.split(begin)[0], text.split(end)[1]
+        before, after = text.partition(begin)[0], text.partition(end)[2]
         text = f"{before}{begin}\n{table}\n\n{end}{after}"
     return text
 
