@@ -8,11 +8,9 @@ import click
 
 from aorta.cli.errors import Misuse
 from aorta.cli.words import Seconds
+from aorta.model.vocabulary import INVOCATION_VARIABLE, WORKLOADS
 
 TIMEOUT_S = 120.0
-
-#: Claims under which this process is the workload, whose snapshot asks Buck nothing.
-WORKLOADS = ("buck2_run", "buck2_action")
 
 GROUPED = {
     "buck_modes": "--buck-mode-file",
@@ -88,7 +86,7 @@ def buck_wishes_of(asked: Mapping[str, Any]) -> dict[str, Any]:
                 f"{option} without --buck-target: name the target, such as --buck-target //app:trainer"
             )
         return {}
-    _check_claim(asked.get("execution_context") or os.environ.get("AORTA_PROBE_INVOCATION"))
+    _check_claim(asked.get("execution_context") or os.environ.get(INVOCATION_VARIABLE))
     ordered = [option for option in given if option == "--buck-option"]
     if ordered and len(given) > 1:
         others = " and ".join(option for option in given if option != "--buck-option")

@@ -27,7 +27,7 @@ from aorta.instrumentation.filekind import SNAPSHOT, held_by
 from aorta.instrumentation.notice import execution_notice
 from aorta.instrumentation.process import Stdout, say
 from aorta.instrumentation.write import check_replaceable, check_writable, told, write_atomically
-from aorta.model.vocabulary import EXPECTABLE, INVOCATIONS
+from aorta.model.vocabulary import EXPECTABLE, INVOCATION_VARIABLE, INVOCATIONS
 
 if TYPE_CHECKING:
     from aorta.host.protocol import Host
@@ -85,7 +85,7 @@ COMPUTED = ("partial", "partial_reasons", "collection", "extensions")
 @click.option(
     "--execution-context",
     type=click.Choice(INVOCATIONS),
-    help="What started this capture, as you claim.  [env: AORTA_PROBE_INVOCATION]",
+    help=f"What started this capture, as you claim.  [env: {INVOCATION_VARIABLE}]",
 )
 @click.option("--every-rank", is_flag=True, help="Capture in every task, not only in the first of each node.")
 @click.option(

@@ -9,13 +9,10 @@ from aorta.model.reason import Reason
 from aorta.model.redact import redact
 from aorta.model.sections import ORDER
 from aorta.model.snapshot import Covered
-from aorta.model.vocabulary import Coverage, ReasonKind
+from aorta.model.vocabulary import WORKLOADS, Coverage, ReasonKind
 
 #: Where the absence of an expected part is told.
 _EXPECTED_IN = {"gpu": "gpus", "torch": "pytorch_version", "rdma": "nic_devices"}
-
-#: Claims by which this process is a Buck target's.
-BUCK = ("buck2_run", "buck2_action")
 
 
 def remarks(run: Orchestrator, coverage: Covered) -> list[Reason]:
@@ -77,7 +74,7 @@ def _expectations(run: Orchestrator, coverage: Covered) -> Iterator[Reason]:
             section = _EXPECTED_IN.get(part, "collection")
             yield Reason(section=section, kind=ReasonKind.EXPECTED, detail=text)
     claim = run.request.probe_invocation
-    if claim in BUCK and coverage.torch is Coverage.ABSENT and "torch" not in run.request.expect:
+    if claim in WORKLOADS and coverage.torch is Coverage.ABSENT and "torch" not in run.request.expect:
         text = (
             f"not seen, while this is claimed to be {claim}: a Buck target has torch among its dependencies,"
             " and only a snapshot taken inside the target sees it"

@@ -9,6 +9,7 @@ from aorta.compare.row import DIFFERENCE, INFORMATIONAL, UNKNOWN, Row
 from aorta.compare.side import Side, mapping
 from aorta.compare.tables import TRIAGE
 from aorta.compare.walk import Walk
+from aorta.model.vocabulary import WORKLOADS
 
 SAME, DIFFERENT = "same", "different"
 CLIENT, WORKLOAD, DIRECT = "client", "workload", "direct"
@@ -92,7 +93,7 @@ def _looked(path: str, sides: tuple[Side, Side], rows: list[Row]) -> Looked:
 
 
 def _view(side: Side) -> str:
-    if side.at("execution_context.probe_invocation") in ("buck2_run", "buck2_action"):
+    if side.at("execution_context.probe_invocation") in WORKLOADS:
         return WORKLOAD
     status = mapping(side.at("buck_invocation")).get("status")
     return DIRECT if status in (None, "not_requested") else CLIENT

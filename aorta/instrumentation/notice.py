@@ -6,6 +6,8 @@ It is never part of the document and never changes an exit status.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from aorta.model.vocabulary import WORKLOADS
+
 #: Set by those who start a container or a remote worker; either one says that isolation was meant.
 IMAGE_VARIABLES = ("AORTA_RE_IMAGE", "AORTA_DOCKER_IMAGE")
 
@@ -27,7 +29,7 @@ def execution_notice(document: Mapping[str, Any], env: Callable[[str], str | Non
     ``env`` returns a variable of the environment that was captured.
     """
     claimed = _member(document, "execution_context", "probe_invocation")
-    if claimed not in ("buck2_run", "buck2_action") or _isolated(document):
+    if claimed not in WORKLOADS or _isolated(document):
         return []
     if any((env(name) or "").strip() for name in IMAGE_VARIABLES):
         return []

@@ -118,8 +118,12 @@ class Coverage(Word):
     UNKNOWN = "unknown"
 
 
-#: What a caller may claim about how the capture was started.
-INVOCATIONS = ("direct", "buck2_run", "buck2_action")
+#: Claims by which this process is the workload that Buck started, not its client.
+WORKLOADS = ("buck2_run", "buck2_action")
+
+#: What a caller may claim about how the capture was started, by an argument or by this variable.
+INVOCATIONS = ("direct", *WORKLOADS)
+INVOCATION_VARIABLE = "AORTA_PROBE_INVOCATION"
 
 #: Parts of the machine that a caller may expect to be seen.
 EXPECTABLE = ("gpu", "torch", "rdma")

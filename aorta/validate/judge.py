@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aorta.model.vocabulary import WORKLOADS
 from aorta.validate import client as client_rules
 from aorta.validate import job as job_rules
 from aorta.validate import pair as pair_rules
@@ -132,7 +133,7 @@ def _is_workload(document: Document) -> bool:
     declared = document.at("execution_context", "probe_invocation")
     return (
         isinstance(declared, str)
-        and declared in workload_rules.DECLARED
+        and declared in WORKLOADS
         and document.at("buck_invocation", "status") != "success"
     )
 
@@ -143,7 +144,7 @@ def _is_client(document: Document) -> bool:
         document.at("execution_context", "probe_invocation"),
     )
     asked = isinstance(status, str) and status in ("success", "failure", "buck_not_detected")
-    return asked and not (isinstance(declared, str) and declared in workload_rules.DECLARED)
+    return asked and not (isinstance(declared, str) and declared in WORKLOADS)
 
 
 def _placed(verdict: Verdict, read: Sequence[Read]) -> tuple[Document | None, list[Document]]:

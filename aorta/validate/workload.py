@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from aorta.model.vocabulary import WORKLOADS
 from aorta.validate.client import MAJORS, OLDEST, version_told
 from aorta.validate.document import Document
 from aorta.validate.finding import ERROR, WARNING, Said, listed, rule
@@ -9,7 +10,6 @@ from aorta.validate.libraries import LIBRARIES, SECTIONS, identified, lacking, m
 from aorta.validate.options import Options
 from aorta.validate.value import MISSING, known, plain, shown, told
 
-DECLARED = ("buck2_run", "buck2_action")
 INSIDE = "capture inside of the workload's process"
 
 
@@ -84,7 +84,7 @@ def gfx_targets(workload: Document, _: Options) -> Iterator[Said]:
 def invocation(workload: Document, _: Options) -> Iterator[Said]:
     """Who captured said that it was a workload of Buck2."""
     value = workload.at("execution_context", "probe_invocation")
-    if not (isinstance(value, str) and value in DECLARED):
+    if not (isinstance(value, str) and value in WORKLOADS):
         old = workload.version is not None and workload.version < (1, 11)
         yield Said(
             f"execution_context.probe_invocation {told(value)}: not declared as a workload of Buck2",

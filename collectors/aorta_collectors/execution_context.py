@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from typing import Annotated, Literal, TypeVar
 
 from aorta.collect import Context
-from aorta.collect.request import INVOCATIONS
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.redact import redact_value
-from aorta.model.vocabulary import Provenance, ReasonKind
+from aorta.model.vocabulary import INVOCATION_VARIABLE, INVOCATIONS, Provenance, ReasonKind
 from aorta.plugin import collector
 from aorta_collectors.buck_markers import (
     ACTION,
@@ -28,8 +27,6 @@ from aorta_collectors.buck_markers import (
 from aorta_collectors.providers.buck_graph import BuckGraph
 
 T = TypeVar("T")
-
-VARIABLE = "AORTA_PROBE_INVOCATION"
 
 #: Who names an execution platform.
 SOURCE: Literal["cquery:buck.execution_platform"] = "cquery:buck.execution_platform"
@@ -59,7 +56,8 @@ class ExecutionContext:
     probe_invocation: Annotated[
         Literal["direct", "buck2_run", "buck2_action"] | None,
         Fact(
-            f"The caller's own word, from its argument or {VARIABLE}; direct when it says nothing.",
+            f"The caller's own word, from its argument or {INVOCATION_VARIABLE}; direct when it says"
+            " nothing.",
             caveat="Never detected: compare it with container_detected and markers.",
             always=True,
         ),
@@ -95,7 +93,7 @@ class ExecutionContext:
 )
 def collect(ctx: Context) -> ExecutionContext:
     """How the caller says that it started the capture, and traces of Buck that speak for or against it."""
-    claimed = ctx.request.probe_invocation or ctx.env(VARIABLE) or "direct"
+    claimed = ctx.request.probe_invocation or ctx.env(INVOCATION_VARIABLE) or "direct"
     if claimed not in INVOCATIONS:
         ctx.note(
             ReasonKind.UNPARSED,

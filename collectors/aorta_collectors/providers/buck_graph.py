@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from aorta.collect import CommandAnswer, Context
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import ReasonKind, Word
+from aorta.model.vocabulary import INVOCATION_VARIABLE, WORKLOADS, ReasonKind, Word
 from aorta.plugin import provider
 from aorta_collectors.providers.buck_checkout import BuckCheckout, BuildKind
 from aorta_collectors.providers.gap import Gap
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
 #: The limit that the caller may move: a cold daemon loads, and a large repository is parsed.
 TIMEOUT_S = 130.0
-
-#: Claims by which this process is not the client's.
-WORKLOADS = ("buck2_run", "buck2_action")
-VARIABLE = "AORTA_PROBE_INVOCATION"
 
 ATTRIBUTE = r"^buck\.execution_platform$"
 NO_PLATFORM = "<NONE>"
@@ -58,7 +54,7 @@ def provide(ctx: Context) -> BuckGraph:
     if target is None:
         text = "no Buck target was named (--buck-target)"
         return _ended(QueryStatus.NOT_REQUESTED, ReasonKind.NOT_REQUESTED, "buck2 cquery", text)
-    claim = ctx.request.probe_invocation or ctx.env(VARIABLE)
+    claim = ctx.request.probe_invocation or ctx.env(INVOCATION_VARIABLE)
     if claim in WORKLOADS:
         text = (
             f"not asked, since this is declared to be the workload ({claim}): a query from inside it would"
