@@ -17,6 +17,18 @@ _PLACES = ("PATH", "HOME", "ROOT", "DIR", "LIB", "ENV", "LD_PRELOAD", "LD_AUDIT"
 _DROPPED = ("LANGUAGE", "PWD", "OLDPWD")
 _SEPARATORS = re.compile(r"[: ]")
 
+#: What names another checkout than the one that a command asks about, e.g. within a hook of git.
+_OTHER_CHECKOUT = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"),
+    *("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE", "GIT_CONFIG"),
+)
+#: Keeps version control from running what a checkout configures: fetches, extensions, hooks, aliases.
+_OF_TOOLS = {
+    "git": {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"},
+    "hg": {"HGPLAIN": "1", "HGRCSKIPREPO": "1"},
+    "sl": {"HGPLAIN": "1", "HGRCSKIPREPO": "1"},
+}
+
 
 class Places(Protocol):
     """What of a host tells whether a place answers."""
@@ -44,6 +56,13 @@ class ChildEnviron:
             self._environ.pop(name, None)
         self._lock = threading.Lock()
         self._asked = False
+
+    def of(self, tool: str) -> dict[str, str]:
+        """Return the environment for a tool; version control runs nothing that its checkout configures."""
+        environ, more = self.get(), _OF_TOOLS.get(tool)
+        if more is None:
+            return environ
+        return {name: value for name, value in environ.items() if name not in _OTHER_CHECKOUT} | more
 
     def get(self) -> dict[str, str]:
         """Return the environment for a child that is started now; the first call asks all places."""

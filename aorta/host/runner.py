@@ -68,10 +68,10 @@ class Runner:
         ``stdin`` is what the command reads; without it there is nothing to be read. ``as_caller``: in
         this process's working directory, and what it leaves running stays.
         """
-        environ = self._environ.get()
+        words = [word.value if isinstance(word, Masked) else word for word in argv]
+        environ = self._environ.of("" if as_caller or not words else words[0])
         begun = time.monotonic()
         limit = timeout if isinstance(timeout, Limit) else Limit(begun + timeout)
-        words = [word.value if isinstance(word, Masked) else word for word in argv]
         try:
             program = self._find(words[0] if words else "", path)
             folder = _working_directory() if as_caller else "/"

@@ -33,7 +33,12 @@ class BuildSystem:
         Literal["git", "hg", "sl"] | None, Fact("The version control that told it: git, hg, sl.")
     ] = None
     dirty: Annotated[
-        bool | None, Fact("Whether tracked files are changed.", caveat="Untracked files do not count.")
+        bool | None,
+        Fact(
+            "Whether tracked files are changed; null where telling it would run programs that the checkout's"
+            " own configuration names.",
+            caveat="Untracked files do not count, nor changes within submodules.",
+        ),
     ] = None
 
 
