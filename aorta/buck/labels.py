@@ -10,7 +10,6 @@ from aorta.model.vocabulary import Word
 UNQUOTED = re.compile(r"[=~!+,;&()\[\]{}'\"<>|^`\\$]")
 
 _CONFIGURED = re.compile(r"(?P<label>.+?) \((?P<cfg>[^()]*)\)(?: \((?P<exec>[^()]*)\))?")
-_HASH = re.compile(r"#[0-9a-f]{16}$")
 _UNBOUND = "<unbound>"
 
 
@@ -89,11 +88,6 @@ def parse_configured(text: str) -> Configured:
     return Configured(
         text=text, label=parse_label(match["label"]), configuration=match["cfg"], execution=match["exec"]
     )
-
-
-def without_hash(configuration: str) -> str:
-    """Return the name of a configuration without the hash of its constraints."""
-    return _HASH.sub("", configuration)
 
 
 def is_pattern(target: str) -> bool:

@@ -51,12 +51,11 @@ BUILTIN: Mapping[str, tuple[str, ...]] = {
 
 
 class Libraries:
-    """The patterns of one capture; ``find`` names the library of a label."""
+    """The patterns of one capture, ``more`` before the built-in ones; ``find`` asks them in their order."""
 
-    def __init__(self, *more: Mapping[str, str]) -> None:
+    def __init__(self, more: Mapping[str, str]) -> None:
         own = [(name, f":(?:{'|'.join(targets)}){_END}") for name, targets in BUILTIN.items()]
-        pairs = [*(pair for patterns in more for pair in patterns.items()), *own]
-        self._patterns = [(name, re.compile(pattern)) for name, pattern in pairs]
+        self._patterns = [(name, re.compile(pattern)) for name, pattern in (*more.items(), *own)]
 
     def find(self, label: Label) -> str | None:
         """Return the library that a target is, the first whose pattern is found in its label."""

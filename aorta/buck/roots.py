@@ -1,4 +1,4 @@
-"""Which rows of an answer are the target that was asked for: found by its label, not by its place."""
+"""Which rows of an answer are the target that was asked for: found by its label."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,8 @@ _UNBOUND = "<unbound>"
 def roots_of(rows: Sequence[Configured], target: str) -> list[Configured]:
     """Return the rows of the target, one a configuration; none where its label may mean several.
 
-    A literal without a cell, or with an alias of one, is told from others by the rest of its label; a
-    transition gives a target two rows.
+    A literal without a cell, or with an alias of one, is told from others by the rest of its label, and among
+    namesakes by its place: the answer ends with what was asked for. A transition gives a target two rows.
     """
     literal = parse_label(target)
     found = [row for row in rows if row.configuration != _UNBOUND and literal.may_mean(row.label)]
@@ -24,5 +24,5 @@ def _chosen(found: Sequence[Configured], literal: Label, rows: Sequence[Configur
     exact = [label for label in labels if label.cell == literal.cell and literal.cell is not None]
     if len(labels) == 1 or exact:
         return (exact or labels)[0]
-    # Among namesakes: all else is a dependency, and those come first.
+    # All else is a dependency, and buck2 lists those first; it promises no order.
     return rows[-1].label if rows and rows[-1].label in labels else None

@@ -1,7 +1,7 @@
 """The options that name a Buck target and how it is built."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -99,10 +99,17 @@ def buck_wishes_of(asked: Mapping[str, Any]) -> dict[str, Any]:
         "buck_target": _checked("--buck-target", _target, target),
         "buck_context": _context(asked),
         "buck_timeout": asked["buck_timeout"],
-        "buck_libraries": dict(
-            _checked("--buck-library", _library, text) for text in asked["buck_libraries"]
-        ),
+        "buck_libraries": _libraries(asked["buck_libraries"]),
     }
+
+
+def _libraries(given: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        name, pattern = _checked("--buck-library", _library, text)
+        if found.setdefault(name, pattern) != pattern:
+            raise Misuse(f"--buck-library: {name} has two patterns: join them to one with |")
+    return found
 
 
 def _given(asked: Mapping[str, Any]) -> list[str]:

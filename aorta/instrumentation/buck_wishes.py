@@ -32,7 +32,8 @@ def buck_wishes(
     return {
         **wishes,
         "buck_target": check_target(target),
-        "buck_libraries": {**more, **own},
+        # A label is of the first library whose pattern is found in it.
+        "buck_libraries": {**own, **{name: pattern for name, pattern in more.items() if name not in own}},
         "complaints": complaints,
     }
 

@@ -139,6 +139,14 @@ def test_libraries(project, library):
     refused(project, "--buck-target", LITERAL, "--buck-default-context", "--buck-library", library)
 
 
+def test_a_library_with_two_patterns(project):
+    """The second one must not take the place of the first unsaid."""
+    two = ("--buck-library", "site=:a$", "--buck-library", "site=:b$")
+    assert "site has two patterns" in refused(
+        project, "--buck-target", LITERAL, "--buck-default-context", *two
+    )
+
+
 @pytest.mark.parametrize(
     ("option", "key", "value"),
     [

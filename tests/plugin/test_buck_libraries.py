@@ -4,6 +4,8 @@ import types
 
 import pytest
 
+from aorta.buck.labels import parse_label
+from aorta.buck.libraries import Libraries
 from aorta.instrumentation.buck_wishes import buck_wishes
 from aorta.plugin import buck_libraries
 from aorta.plugin.discovery import discover
@@ -38,6 +40,20 @@ def test_the_callers_word_is_first():
 
     found, _ = wishes(plugin(libraries), libraries={"site": "c"})
     assert found["buck_libraries"] == {"site": "c", "other": "b"}
+
+
+def test_the_callers_patterns_are_asked_before_the_plugins():
+    """A label is of the first library whose pattern is found in it."""
+
+    def libraries():
+        return {"everything": "."}
+
+    found, _ = wishes(plugin(libraries), libraries={"mine": ":all$"})
+    known = Libraries(found["buck_libraries"])
+    assert known.find(parse_label("site//comms:all")) == "mine"
+    assert known.find(parse_label("site//third_party:torch")) == "everything", (
+        "a plugin's before the built-in"
+    )
 
 
 def test_a_single_function():
