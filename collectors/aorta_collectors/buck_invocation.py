@@ -61,14 +61,17 @@ class BuckInvocation:
     ] = None
     mode_files_digest: Annotated[
         str | None,
-        Fact("sha256 over the content of all mode files, in their order; null if one could not be read."),
+        Fact("sha256 over all mode files, in their order; null without any, and where one was not read."),
     ] = None
     mode_file_contents: Annotated[
         tuple[ModeContent, ...] | None, Fact("The mode files, and those that they name.")
     ] = None
     configured_root_target: Annotated[
         str | None,
-        Fact("The target's own row of the answer, with its configuration.", provenance=GRAPH),
+        Fact(
+            "The target's own row of the answer, with its configuration; null where it has several.",
+            provenance=GRAPH,
+        ),
     ] = None
     root_configurations: Annotated[
         tuple[str, ...] | None,
@@ -104,7 +107,7 @@ def collect(ctx: Context) -> BuckInvocation:
             ctx.note(ReasonKind.UNSPECIFIED, "context_source", text)
         return BuckInvocation(context_source="none", **told)
     if graph.status is QueryStatus.SUCCESS:
-        told["configured_root_target"] = graph.roots[-1].text if graph.roots else None
+        told["configured_root_target"] = graph.roots[0].text if len(graph.roots) == 1 else None
         told["root_configurations"] = tuple(row.configuration for row in graph.roots if row.configuration)
         told["dependency_count"] = len(graph.rows)
     return BuckInvocation(**told, **_options(ctx))

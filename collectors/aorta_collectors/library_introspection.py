@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance, ReasonKind, Word
+from aorta.model.vocabulary import Provenance, Word
 from aorta.plugin import collector
 from aorta_collectors.build_system import BuildSystem
-from aorta_collectors.providers.buck_graph import BuckGraph, QueryStatus
+from aorta_collectors.providers.buck_graph import BuckGraph
 
 
 class Part(Word):
@@ -68,11 +68,7 @@ ORDER = {part: number for number, part in enumerate(Part)}
 def collect(ctx: Context) -> tuple[Library, ...] | None:
     """The known libraries among the dependencies of the Buck target."""
     graph = ctx.need(BuckGraph)
-    if graph.status is not QueryStatus.SUCCESS:
-        if graph.status is QueryStatus.NOT_REQUESTED and graph.gap is not None:
-            graph.gap.note(ctx, "")
-        else:
-            ctx.note(ReasonKind.BLOCKED, "", "no answer of buck2: see buck_invocation.status")
+    if not graph.answered(ctx):
         return None
     from aorta.buck.libraries import Libraries
 

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance, ReasonKind
+from aorta.model.vocabulary import Provenance
 from aorta.plugin import collector
 from aorta_collectors.hipblaslt import HipBlasLt
 from aorta_collectors.miopen import MIOpen
-from aorta_collectors.providers.buck_graph import BuckGraph, QueryStatus
+from aorta_collectors.providers.buck_graph import BuckGraph
 from aorta_collectors.rccl import Rccl
 from aorta_collectors.rocblas import RocBlas
 
@@ -51,11 +51,7 @@ class Alternate:
 def collect(ctx: Context) -> tuple[Alternate, ...] | None:
     """What the client has installed of the libraries in the graph."""
     graph = ctx.need(BuckGraph)
-    if graph.status is not QueryStatus.SUCCESS:
-        if graph.status is QueryStatus.NOT_REQUESTED and graph.gap is not None:
-            graph.gap.note(ctx, "")
-        else:
-            ctx.note(ReasonKind.BLOCKED, "", "no answer of buck2: see buck_invocation.status")
+    if not graph.answered(ctx):
         return None
     from aorta.buck.libraries import Libraries
 

@@ -124,7 +124,10 @@ def test_a_root_behind_a_transition(project):
     assert invocation["status"] == "success"
     assert len(invocation["root_configurations"]) == 2
     assert {entry["name"]: entry["role"] for entry in ran.libraries} == {"pytorch": "target"}
-    assert ran.reasons("buck_invocation") or invocation["configured_root_target"] is not None
+    # Neither of the two is the one that was asked for.
+    assert invocation["configured_root_target"] is None
+    [reason] = ran.reasons("buck_invocation")
+    assert (reason["kind"], reason["field"]) == ("unsupported", "configured_root_target")
 
 
 def test_without_platforms(project):

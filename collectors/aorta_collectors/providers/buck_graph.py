@@ -1,6 +1,7 @@
 """The configured graph of the target that the caller named: what ``buck2 cquery`` answers, asked once."""
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aorta.collect import CommandAnswer, Context
@@ -34,8 +35,8 @@ class QueryStatus(Word):
 class BuckGraph:
     """The rows of ``deps(TARGET)``, those of the target itself, and the execution platform selected for it.
 
-    ``gap`` says why there are no rows, ``platform_gap`` why there is no platform, ``root_gap`` why the
-    target is not among the rows.
+    ``gap`` says why there are no rows, ``platform_gap`` why there is no platform, ``root_gap`` why no single
+    row is the target.
     """
 
     status: QueryStatus = QueryStatus.NOT_REQUESTED
@@ -45,6 +46,14 @@ class BuckGraph:
     gap: Gap | None = None
     root_gap: Gap | None = None
     platform_gap: Gap | None = None
+
+    def answered(self, ctx: Context) -> bool:
+        """Tell whether there are rows; note of a section that rests on them why it has none."""
+        if self.status is QueryStatus.NOT_REQUESTED and self.gap is not None:
+            self.gap.note(ctx, "")
+        elif self.status is not QueryStatus.SUCCESS:
+            ctx.note(ReasonKind.BLOCKED, "", "no answer of buck2: see buck_invocation.status")
+        return self.status is QueryStatus.SUCCESS
 
 
 @provider(model=BuckGraph, needs=(BuckCheckout,), timeout_s=TIMEOUT_S)
@@ -93,8 +102,6 @@ def _asked(ctx: Context, target: str, context: "BuckContext") -> BuckGraph:
         several = Gap(kind=ReasonKind.UNSUPPORTED, subject=target, detail=detail)
         return BuckGraph(status=QueryStatus.SUCCESS, rows=tuple(rows), root_gap=several, platform_gap=several)
     roots = roots_of(rows, target)
-    detail = f"{target} is not among the {len(rows)} targets of the answer, or several may be it"
-    unseen = None if roots else Gap(kind=ReasonKind.UNPARSED, subject=target, detail=detail)
     platforms, gap = read(_ask(ctx, (*query, "-a", ATTRIBUTE, target), until), parse_platforms, "the query")
     named = {platforms[row.text] for row in roots if row.text in platforms} if platforms else set()
     platform, gap = _one(named or set((platforms or {}).values()), gap, target)
@@ -103,9 +110,20 @@ def _asked(ctx: Context, target: str, context: "BuckContext") -> BuckGraph:
         rows=tuple(rows),
         roots=tuple(roots),
         platform=platform,
-        root_gap=unseen,
+        root_gap=_no_single(roots, rows, target),
         platform_gap=gap,
     )
+
+
+def _no_single(roots: Sequence["Configured"], rows: Sequence["Configured"], target: str) -> Gap | None:
+    """Return why no single row is the target, None where one is."""
+    if len(roots) == 1:
+        return None
+    if roots:
+        detail = f"{target} has {len(roots)} configurations, through a transition: see root_configurations"
+        return Gap(kind=ReasonKind.UNSUPPORTED, subject=target, detail=detail)
+    detail = f"{target} is not among the {len(rows)} targets of the answer, or several may be it"
+    return Gap(kind=ReasonKind.UNPARSED, subject=target, detail=detail)
 
 
 def _ask(ctx: Context, argv: tuple[object, ...], until: float) -> CommandAnswer:
