@@ -43,7 +43,7 @@ class Scrub:
         for secret in self._secrets:
             for form in forms_of(secret):
                 text = _without(text, form)
-            for part in secret.split():
+            for part in _printable_parts(secret):
                 if len(part) > SHORT:
                     text = _without(text, part)
         return text
@@ -52,6 +52,11 @@ class Scrub:
         """Return a text that ends anywhere, without an end in which a secret may have begun."""
         longest = max((len(form) for secret in self._secrets for form in forms_of(secret)), default=0)
         return text[: len(text) - longest] if longest else text
+
+
+def _printable_parts(secret: str) -> list[str]:
+    """Return what of a text every program prints alike: between blanks, and what some escape or replace."""
+    return "".join(char if char.isprintable() else " " for char in secret).split()
 
 
 def forms_of(secret: str) -> list[str]:
@@ -64,9 +69,17 @@ def forms_of(secret: str) -> list[str]:
         shlex.quote(secret).strip("'"),
         urllib.parse.quote(secret, errors="replace"),
         urllib.parse.quote(secret, safe="", errors="replace"),
-        secret.encode("utf-8", "replace").decode("utf-8", "replace"),
+        *(_as_read(secret, errors) for errors in ("surrogateescape", "replace")),
     )
     return [form for form in dict.fromkeys(forms) if form]
+
+
+def _as_read(secret: str, errors: str) -> str:
+    """Return a text as output is read that has its bytes; what is no UTF-8 is replaced there."""
+    try:
+        return secret.encode("utf-8", errors).decode("utf-8", "replace")
+    except UnicodeEncodeError:
+        return ""
 
 
 def _without(text: str, secret: str) -> str:

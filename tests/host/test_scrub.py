@@ -108,3 +108,33 @@ def test_a_command_that_prints_what_it_was_given():
 def test_nothing_secret_nothing_changed():
     text = "any [redacted] text"
     assert Scrub(["a", "b"]).diagnostics(text) == Scrub([]).output(text, good=False) == text
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        b"the value \xff\xfehidden-part\xffsecond-part is odd",
+        "the value \ufffd\ufffdhidden-part\ufffdsecond-part is odd".encode(),
+        rb"the value \xFF\xFEhidden-part\xFFsecond-part is odd",
+    ],
+)
+def test_bytes_that_are_no_text(printed):
+    scrub = Scrub(("x", masked(b"\xff\xfehidden-part\xffsecond-part".decode("utf-8", "surrogateescape"))))
+    for text in (
+        scrub.diagnostics(printed.decode("utf-8", "replace")),
+        scrub.output(printed.decode("utf-8", "replace"), good=False),
+    ):
+        assert "hidden" not in text
+        assert "second" not in text
+        assert text.startswith("the value ")
+
+
+def test_what_a_program_escapes_divides_a_secret():
+    scrub = Scrub(("x", masked("first-part\u200bsecond-part\x07third-part")))
+    text = scrub.diagnostics(r"first-part\u{200b}second-part\u{7}third-part")
+    assert not any(part in text for part in ("first", "second", "third"))
+
+
+def test_a_secret_that_no_system_could_pass():
+    # A program may give what no command line can hold.
+    assert "lone" not in Scrub(("x", masked("lone-part\ud800"))).diagnostics("lone-part?")
