@@ -128,6 +128,20 @@ PLACE = frozenset(
 #: Measured sizes that differ by a little between equal machines.
 MEASURED = frozenset({"host.memory_bytes", "host.swap_bytes", "host.numa.nodes.memory_bytes"})
 
+#: Revisions, which one document may abbreviate.
+REVISIONS = frozenset(
+    {
+        "build_system.revision",
+        "library_introspection.revision",
+        "pytorch_build.git_commit",
+        "composable_kernel.system.commit",
+        "triton.commit",
+        "fbgemm.commit",
+        "torchrec.commit",
+        "aiter.commit",
+    }
+)
+
 #: Always said, and no difference: it is another one on each machine and in each container.
 SAID = frozenset({"probe_namespace"})
 

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from aorta.model.identity import method_of, same_revision
+
 #: What follows a label in a configured target: the hash changes with the daemon, the platform does not.
 _CONFIGURATION = re.compile(r"#[0-9a-f]{16}(?![0-9a-f])")
-_DIGEST = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[0-9A-Fa-f]{8,128}")
 #: The most members and levels of a value that is shown.
 MEMBERS, LEVELS = 100, 20
 #: How far measured sizes of equal machines lie apart.
@@ -34,10 +35,15 @@ def methods(one: Any, other: Any) -> tuple[str, str] | None:
     """Return how two digests were made, where that differs."""
     if not (isinstance(one, str) and isinstance(other, str)):
         return None
-    first, second = _DIGEST.fullmatch(one), _DIGEST.fullmatch(other)
-    if first is None or second is None or first[1] == second[1]:
-        return None
-    return first[1], second[1]
+    first, second = method_of(one), method_of(other)
+    return (first, second) if first and second and first != second else None
+
+
+def abbreviated(one: Any, other: Any) -> bool:
+    """Tell whether two texts are one revision at two lengths; one of a changed tree is another one."""
+    if not (isinstance(one, str) and isinstance(other, str)) or one.endswith("+") != other.endswith("+"):
+        return False
+    return same_revision(one, other) is True
 
 
 def near(one: Any, other: Any) -> bool:

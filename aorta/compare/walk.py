@@ -19,10 +19,11 @@ from aorta.compare.tables import (
     PLACE,
     REDACTED,
     REPEATING,
+    REVISIONS,
     SAID,
     UNKNOWN_WORDS,
 )
-from aorta.compare.values import bare, bounded, canonical, methods, near, same, spelled_alike
+from aorta.compare.values import abbreviated, bare, bounded, canonical, methods, near, same, spelled_alike
 
 _STANDS_FOR = {one: other for pair in ALTERNATIVES for one, other in (pair, pair[::-1])}
 _SEEN = Null(known=True)
@@ -270,6 +271,8 @@ def _weighed(place: Place, a: Any, b: Any) -> tuple[str, str]:
         return INFORMATIONAL, "another boot, container or mount namespace"
     if place.pattern in MEASURED and near(a, b):
         return INFORMATIONAL, "as good as equal"
+    if place.pattern in REVISIONS and abbreviated(a, b):
+        return INFORMATIONAL, "one revision, abbreviated on one side"
     if place.section == "env_vars":
         several = place.field in PATH_VARIABLES
         if spelled_alike(a, b, several=several):

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from aorta.model.identity import method_of
 from aorta.validate.document import Document
 from aorta.validate.finding import WARNING, Rule, Said, listed
 from aorta.validate.options import Options
-from aorta.validate.pair import kind_of
 from aorta.validate.value import known, plain, shown
 
 Workloads = Sequence[Document]
@@ -117,7 +117,7 @@ def _groups(values: Sequence[Any], workloads: Workloads) -> Iterator[Groups]:
     kinds: dict[str, Groups] = defaultdict(dict)
     for value, workload in zip(values, workloads, strict=True):
         if value is not None:
-            kind = kind_of(value) if isinstance(value, str) else ""
+            kind = method_of(value) if isinstance(value, str) else ""
             kinds[kind].setdefault(value, []).append(workload)
     yield from (groups for groups in kinds.values() if len(groups) > 1)
 

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aorta.model.identity import method_of, same_revision
 from aorta.validate.document import Document
 from aorta.validate.finding import WARNING, Said, rule
 from aorta.validate.options import Options
 from aorta.validate.relation import DIFFERENT, SAME, UNKNOWN
 from aorta.validate.value import known, plain, shown
-
-#: Hexadecimal digits that are enough of a revision to compare it.
-ENOUGH = 7
 
 #: Fields of an alternate (what is installed beside the client), and where a workload says the same.
 BESIDE = {
@@ -33,7 +31,7 @@ BESIDE = {
         "lib_hash": "lib_hash",
         "revision": "rocm_release_tweak",
     },
-    "rccl": {"package_version": "version", "lib_hash": "lib_hash"},
+    "rccl": {"revision": "version", "lib_hash": "lib_hash"},
 }
 
 
@@ -68,8 +66,11 @@ def libraries(client: Document, workload: Document) -> Iterator[Compared]:
     for row in client.listed("library_introspection_alternates"):
         name = _text(row.get("name")) if isinstance(row, dict) else ""
         for field, there in BESIDE.get(name, {}).items():
+            if field == "revision" and row.get(field) == row.get("package_version"):
+                # Where no release is told, the version stands there too.
+                continue
             one, other = _text(row.get(field)), _text(workload.at(name, there))
-            if (name, field) not in done and one and other and kind_of(one) == kind_of(other):
+            if (name, field) not in done and one and other and method_of(one) == method_of(other):
                 done.add((name, field))
                 word = SAME if one == other else DIFFERENT
                 basis = f"the package beside the client is {'' if one == other else 'not '}the process's"
@@ -84,7 +85,7 @@ def _torch(client: Document, workload: Document) -> Iterator[Compared]:
             _text(row.get("revision")) if isinstance(row, dict) and row.get("name") == "pytorch" else ""
         )
         if revision and commit:
-            same = alike(revision, commit) is True
+            same = same_revision(revision, commit) is True
             basis = "torch is of the graph's revision" if same else "they may be of two repositories"
             word = SAME if same else UNKNOWN
             yield Compared(
@@ -98,20 +99,6 @@ def _text(value: Any) -> str:
     return value.strip() if isinstance(value, str) and known(value) else ""
 
 
-def kind_of(text: str) -> str:
-    """Return what a digest was made of and how, such as ``filenames-sha256``; others are of one kind."""
-    return text.partition(":")[0].strip() if ":" in text else ""
-
-
-def alike(one: str, other: str) -> bool | None:
-    """Tell whether two revisions are one; null where they are too short, or no revisions."""
-    first, second = (text.strip().rstrip("+").casefold() for text in (one, other))
-    digits = set("0123456789abcdef")
-    if min(len(first), len(second)) < ENOUGH or not set(first + second) <= digits:
-        return None
-    return first.startswith(second) or second.startswith(first)
-
-
 @rule(
     "pair.tool", WARNING, "client and workload were made by one aorta: `collection.tool` version and revision"
 )
@@ -120,7 +107,7 @@ def tool(client: Document, workloads: Sequence[Document], _: Options) -> Iterato
     for workload in workloads:
         for name in ("version", "revision"):
             one, other = (_text(document.at("collection", "tool", name)) for document in (client, workload))
-            differ = alike(one, other) is False if name == "revision" else one != other
+            differ = same_revision(one, other) is False if name == "revision" else one != other
             if one and other and differ:
                 text = f"made by another aorta ({name} {shown(other)}) than the client's ({shown(one)})"
                 yield Said(text, "capture both with one", (workload.file,))
@@ -131,10 +118,10 @@ def tool(client: Document, workloads: Sequence[Document], _: Options) -> Iterato
 def revision(client: Document, workloads: Sequence[Document], _: Options) -> Iterator[Said]:
     """Only revisions of one system, git's or Mercurial's, are compared."""
     for workload in workloads:
-        one, other = (document.at("build_system", "revision") for document in (client, workload))
+        one, other = (_text(document.at("build_system", "revision")) for document in (client, workload))
         sources = [document.at("build_system", "revision_source") for document in (client, workload)]
         comparable = not all(isinstance(source, str) for source in sources) or sources[0] == sources[1]
-        if comparable and isinstance(one, str) and isinstance(other, str) and alike(one, other) is False:
+        if comparable and same_revision(one, other) is False:
             text = f"build_system.revision is {shown(other)}, the client's {shown(one)}"
             yield Said(f"{text}: captured in another state of the repository", files=(workload.file,))
 

@@ -54,6 +54,31 @@ def test_another_order_of_paths_is_said():
     assert Found(one, other).rows["env_vars.PATH"].note == "in another order"
 
 
+REVISION = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        (REVISION, REVISION[:12], 1),
+        (REVISION, REVISION[:12].upper(), 1),
+        (REVISION, REVISION[:6], 0),
+        (REVISION, "f" * 12, 0),
+        (REVISION[:12], REVISION[:12] + "+", 0),
+        (REVISION + "+", REVISION[:12] + "+", 1),
+        ("v2.9.0", "v2.9.0-rc1", 0),
+    ],
+)
+def test_an_abbreviated_revision_is_informational(one, other, kind):
+    found = Found(document(pytorch_build={"git_commit": one}), document(pytorch_build={"git_commit": other}))
+    assert [len(rows) for rows in found.kinds] == [int(number == kind) for number in range(3)]
+
+
+def test_what_is_no_revision_is_not_abbreviated():
+    found = Found(document(launcher={"x": "1234567"}), document(launcher={"x": "12345678"}))
+    assert found.differences == ["launcher.x"]
+
+
 def test_one_path_is_spelled_too_but_nothing_else():
     one, other = (document(env_vars={"ROCM_PATH": text}) for text in ("/opt/rocm", "/opt/rocm/"))
     assert Found(one, other).informational == ["env_vars.ROCM_PATH"]

@@ -176,6 +176,28 @@ def test_alternates_are_compared_where_both_sides_know_them():
     assert compared(lib_hash="sha256:" + "0" * 64)[1] == {"pair.library"}
     assert compared(lib_hash="md5:" + "0" * 32) == (set(), set()), "made in another way"
     assert compared(lib_hash=None, package_version="unknown", revision=7) == (set(), set())
+    # Without a release's tweak the version is told in its place, which is no tweak.
+    assert compared(package_version=theirs["package_version"], revision=theirs["package_version"]) == (
+        {("hipblaslt.package_version", "same")},
+        set(),
+    )
+    assert compared(revision="70200-other")[1] == {"pair.library"}
+
+
+def test_rccls_alternate_tells_its_version_as_revision():
+    """As both lines of documents have it: a version of its own section, and no package's."""
+
+    def compared(revision):
+        row = {"name": "rccl", "source": "package", "revision": revision, "package_version": None}
+        verdict = judged(
+            client({"library_introspection_alternates": [row]}), workload({"rccl.version": "2.27.7"})
+        )
+        return {(one.field, one.relation) for one in verdict.compared if one.library == "rccl"}, found(
+            verdict
+        )
+
+    assert compared("2.27.7") == ({("rccl.version", "same")}, set())
+    assert compared("2.22.3") == ({("rccl.version", "different")}, {"pair.library"})
 
 
 def test_the_graphs_revision_proves_one_source_or_nothing():
