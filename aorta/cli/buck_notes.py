@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from aorta.cli.plain import Document, listed
+from aorta.cli.plain import Document
+from aorta.model.text import listed
 
 NOT_ASKED = ("", "not_requested")
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from aorta.cli.plain import Document, clean, count_of
+from aorta.cli.plain import Document, clean
 from aorta.compare import Comparison, Row
 from aorta.instrumentation.process import Stdout
+from aorta.model.text import count_of
 
 #: The most characters of one cell.
 WIDTH = 56

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from aorta.cli.plain import Document, count_of, listed, odd_ones
+from aorta.cli.plain import Document, odd_ones
+from aorta.model.text import count_of, listed
 
 Gpus = Sequence[Mapping[str, Any]]
 

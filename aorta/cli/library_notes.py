@@ -3,7 +3,8 @@
 import posixpath
 from collections.abc import Iterator, Mapping
 
-from aorta.cli.plain import Document, listed
+from aorta.cli.plain import Document
+from aorta.model.text import listed
 
 #: The libraries by section, with the place of their catalog.
 LIBRARIES = {

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from aorta.cli.plain import Document, count_of, listed, odd_ones
+from aorta.cli.plain import Document, odd_ones
+from aorta.model.text import count_of, listed
 
 Nics = Sequence[Mapping[str, Any]]
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from aorta.cli.buck_notes import buck_rows
 from aorta.cli.library_notes import library_rows
 from aorta.cli.nic_notes import nics_row
-from aorta.cli.plain import Document, count_of, listed
+from aorta.cli.plain import Document
 from aorta.cli.torch_notes import torch_row
+from aorta.model.text import count_of, listed
 
 UNKNOWN = "-"
 

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from aorta.model.text import listed, printable
+
 PARTIAL_KINDS_UNKNOWN = "partial"
 
 #: The most members that are unlike the others in one line.
@@ -112,19 +114,8 @@ def _by_line(reasons: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[
 
 def clean(text: str) -> str:
     """Return a text fit for a terminal: no control characters, one line, not too long."""
-    shown = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
+    shown = printable(text)
     return shown if len(shown) <= LIMIT else f"{shown[:LIMIT]}…"
-
-
-def listed(names: Sequence[str], shown: int) -> str:
-    """Return some names, and how many there are beyond."""
-    more = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + more
-
-
-def count_of(number: int, what: str) -> str:
-    """Return ``3 reasons``."""
-    return f"{number} {what}{'s' if number != 1 else ''}"
 
 
 def odd_ones(found: Sequence[tuple[str, str]]) -> str:

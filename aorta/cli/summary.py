@@ -10,9 +10,10 @@ from aorta.cli.gpu_notes import gpu_notes
 from aorta.cli.library_notes import library_notes
 from aorta.cli.nic_notes import nic_notes
 from aorta.cli.overview import overview
-from aorta.cli.plain import Document, clean, count_of, listed
+from aorta.cli.plain import Document, clean
 from aorta.cli.torch_notes import no_import, torch_notes
 from aorta.model.sections import ORDER
+from aorta.model.text import count_of, listed
 
 #: The most lines about reasons of one kind.
 SHOWN = 4

@@ -16,7 +16,7 @@ class DocumentError(ValueError):
 def parse_json(text: str) -> dict[str, Any]:
     """Return the JSON object of a text. Raises DocumentError for anything else, NaN included."""
     try:
-        document = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        document = json.loads(text, parse_constant=refuse, parse_float=finite)
     except (ValueError, RecursionError) as error:
         raise DocumentError(f"not JSON: {error}") from error
     if not isinstance(document, dict):
@@ -24,11 +24,13 @@ def parse_json(text: str) -> dict[str, Any]:
     return document
 
 
-def _refuse(name: str) -> Any:
+def refuse(name: str) -> Any:
+    """Refuse NaN and the infinities, which are no JSON."""
     raise ValueError(f"{name} is not strict JSON")
 
 
-def _finite(text: str) -> float:
+def finite(text: str) -> float:
+    """Return a number of a document. Raises ValueError for one that only infinity stands for."""
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text[:40]} is beyond all numbers")

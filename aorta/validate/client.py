@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from aorta.model.text import listed
 from aorta.validate.document import Document
-from aorta.validate.finding import ERROR, WARNING, Said, listed, rule
+from aorta.validate.finding import ERROR, WARNING, Said, rule
 from aorta.validate.options import Options
 from aorta.validate.value import State, known, plain, shown, state, told
 

@@ -1,16 +1,15 @@
 """Reading a file: a document, or why there is none. It neither waits for long nor reads without end."""
 
 import json
-import math
 import os
 import stat
 import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
-from aorta.model.document import DocumentError, version_of
+from aorta.model.document import DocumentError, finite, refuse, version_of
 from aorta.validate.value import MISSING, plain, shown
 
 #: The largest document that is read, in bytes. A snapshot has less than a thousandth of it.
@@ -185,7 +184,7 @@ def _parsed(data: bytes) -> dict[str, Any]:
 
 def _strict(text: str) -> Any:
     """Parse as ``parse_json`` does, and refuse a name that stands twice: the gate cannot tell which holds."""
-    return json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once)
+    return json.loads(text, parse_constant=refuse, parse_float=finite, object_pairs_hook=_once)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -194,17 +193,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         raise ValueError(f"{shown(next(name for name in names if names.count(name) > 1))} stands twice")
     return members
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not strict JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is beyond all numbers")
-    return number
 
 
 def _is_recording(text: str) -> bool:

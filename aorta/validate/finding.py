@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-ERROR, WARNING = "error", "warning"
+from aorta.model.text import listed
 
-#: The most files that one line names.
-NAMED = 8
+ERROR, WARNING = "error", "warning"
 
 
 @dataclass(frozen=True)
@@ -82,9 +81,3 @@ def label(files: tuple[str, ...], workloads: int) -> str:
     if len(files) == workloads:
         return f"{workloads} workloads"
     return f"{len(files)} files ({listed(files)})"
-
-
-def listed(names: tuple[str, ...] | list[str], most: int = NAMED) -> str:
-    """Return names in a row, the first of them if there are many."""
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from aorta.model.identity import method_of
+from aorta.model.text import listed
 from aorta.validate.document import Document
-from aorta.validate.finding import WARNING, Rule, Said, listed
+from aorta.validate.finding import WARNING, Rule, Said
 from aorta.validate.options import Options
 from aorta.validate.value import known, plain, shown
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from aorta.model.text import listed
 from aorta.validate.document import Document
-from aorta.validate.finding import listed
 from aorta.validate.value import State, known, shown, state, told
 
 Path = tuple[str, ...]

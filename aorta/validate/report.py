@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from aorta.model.text import count_of
 from aorta.validate.finding import ERROR, WARNING, Finding
 from aorta.validate.judge import Verdict
 from aorta.validate.relation import Standing, told
@@ -19,14 +20,10 @@ def line(verdict: Verdict) -> str:
     """Return the verdict in one line."""
     count = len(verdict.workloads)
     files = f"{verdict.client}, {verdict.workloads[0] if count == 1 else f'{count} workloads'}"
-    counted = ", ".join(_plural(verdict.count(severity), severity) for severity in (ERROR, WARNING))
+    counted = ", ".join(count_of(verdict.count(severity), severity) for severity in (ERROR, WARNING))
     related = f"; {told(verdict.standings)}" if verdict.standings else ""
     strict = " (--strict)" if verdict.options.strict else ""
     return f"{'PASS' if verdict.passed else 'FAIL'}: {files}: {counted}{strict}{related}"
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def as_json(verdict: Verdict) -> str:

@@ -6,6 +6,8 @@ A document may be anybody's: every value may be of every type. Nothing is printe
 import enum
 from typing import Any
 
+from aorta.model.text import printable
+
 #: The most characters of a document's text that a line repeats.
 SHOWN = 120
 
@@ -130,11 +132,5 @@ def _shown_members(value: list[Any] | dict[str, Any]) -> str:
 
 def plain(text: str, most: int = SHOWN) -> str:
     """Return a text in one line: what does not print is escaped, what is long is cut."""
-    cut = text[:most]
-    if not cut.isprintable():
-        cut = "".join(one if one.isprintable() else _escaped(one) for one in cut)
+    cut = printable(text[:most])
     return f"{cut}..." if len(text) > most else cut
-
-
-def _escaped(one: str) -> str:
-    return one.encode("unicode_escape", "backslashreplace").decode("ascii")

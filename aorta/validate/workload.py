@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from aorta.model.text import listed
 from aorta.model.vocabulary import WORKLOADS
 from aorta.validate.client import MAJORS, OLDEST, version_told
 from aorta.validate.document import Document
-from aorta.validate.finding import ERROR, WARNING, Said, listed, rule
+from aorta.validate.finding import ERROR, WARNING, Said, rule
 from aorta.validate.libraries import LIBRARIES, SECTIONS, identified, lacking, meaningless
 from aorta.validate.options import Options
 from aorta.validate.value import MISSING, known, plain, shown, told

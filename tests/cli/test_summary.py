@@ -309,7 +309,7 @@ def test_the_first_line_says_whether_it_is_partial(members, head):
 
 
 def test_nothing_of_a_machine_controls_the_terminal():
-    assert clean("a\x1b[31mb\nc\u202e") == "a\\x1b[31mb\\x0ac\\x202e"
+    assert clean("a\x1b[31mb\nc\u202e") == "a\\x1b[31mb\\nc\\u202e"
     assert len(clean("x" * 5000)) == LIMIT + 1
     lines = unusual(env_vars={"LD_PRELOAD": "\x1b]0;owned\x07"})
     assert "\x1b" not in lines[0]

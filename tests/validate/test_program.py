@@ -160,7 +160,10 @@ def test_the_package_is_of_the_standard_library():
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
     )
-    modules = ["aorta.model", *(f"aorta.model.{name}" for name in ("document", "identity", "vocabulary"))]
+    modules = [
+        "aorta.model",
+        *(f"aorta.model.{name}" for name in ("document", "identity", "text", "vocabulary")),
+    ]
     assert done.stdout == f"['__main__', 'aorta'] {modules}\n"
 
 
