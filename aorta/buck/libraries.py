@@ -57,10 +57,10 @@ class Libraries:
         own = [(name, f":(?:{'|'.join(targets)}){_END}") for name, targets in BUILTIN.items()]
         self._patterns = [(name, re.compile(pattern)) for name, pattern in (*more.items(), *own)]
 
-    def find(self, label: Label) -> str | None:
-        """Return the library that a target is, the first whose pattern is found in its label."""
+    def names(self, label: Label) -> list[str]:
+        """Return the libraries that a target is: all whose pattern is found in its label."""
         text = str(label)
-        return next((name for name, pattern in self._patterns if pattern.search(text)), None)
+        return list(dict.fromkeys(name for name, pattern in self._patterns if pattern.search(text)))
 
 
 def check_libraries(patterns: Mapping[str, str]) -> dict[str, str]:

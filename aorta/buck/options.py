@@ -6,7 +6,7 @@ A config's value is secret: it goes to buck2 and into the fingerprint, and is to
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from aorta.host.protocol import Masked
@@ -25,7 +25,9 @@ PREFIX = "sha256-v2:"
 #: Rounds of the digest. Values are short and the digest has no secret salt: guessing is made slow.
 ROUNDS = 300_000
 
-_PASTED = r"\s(?:-c\s*\S+\.\S+=|--config[\s=]|-m\s+\S*(?://|:)|--modifier[\s=]|@\S*//|cquery\b|--target-platforms\b)"
+_PASTED = (
+    r"\s(?:-c\s*\S+\.\S+=|--config[\s=]|-m\s+[^\s-]|--modifier[\s=]|@\S*//|cquery\b|--target-platforms\b)"
+)
 #: What labels are made of too: words, versions, paths and labels.
 _ORDINARY = r"[a-z0-9_.+/:-]{0,64}|[A-Z0-9_.]{0,16}"
 
@@ -121,20 +123,27 @@ class BuckContext:
         return f"{PREFIX}{digest.hex()}"
 
     def masked(self, words: Iterable[str]) -> tuple[str, ...]:
-        """Return words of any command line without the values of configs."""
-        return tuple(_without(word, self._secrets()) for word in words)
+        """Return words of any command line without the values of configs, however they are quoted there.
 
-    def _secrets(self) -> list[BuckOption]:
-        configs = [option for option in self.options if option.kind == CONFIG and option.value]
-        return sorted(configs, key=lambda option: -len(option.value))
+        A value such as labels are made of goes where it stands after its key, or as a word of its own.
+        """
+        told = [str(word).replace("\0", "\ufffd") for word in words]
+        configs = [word for word in self.argv if isinstance(word, Masked)]
+        if not configs or not told:
+            return tuple(told)
+        # Only with a Buck target: it reads what quotes texts.
+        from aorta.host.scrub import SHORT, Scrub
+
+        text = Scrub([word for word in configs if not word.ordinary]).diagnostics("\0".join(told))
+        ordinary = {word.secret for word in configs if word.ordinary and len(word.secret) >= SHORT}
+        for word in sorted((word for word in configs if word.ordinary), key=lambda word: -len(word.value)):
+            text = text.replace(word.value, word.shown)
+        return tuple(_without(word, ordinary) for word in text.split("\0"))
 
 
-def _without(word: str, configs: Sequence[BuckOption]) -> str:
-    for option in configs:
-        word = word.replace(f"{option.name}={option.value}", f"{option.name}={REDACTED}")
-        if not _is_ordinary(option.name, option.value):
-            word = word.replace(option.value, REDACTED)
-    return word
+def _without(word: str, values: set[str]) -> str:
+    name, equals, value = word.rpartition("=")
+    return f"{name}{equals}{REDACTED}" if value in values else word
 
 
 def context_of(given: Any) -> BuckContext:
@@ -197,8 +206,10 @@ def _config(text: str) -> BuckOption:
     key, equals, value = text.partition("=")
     if not equals:
         raise BuckError("a config without a value: write config=SECTION.KEY=VALUE (an empty VALUE unsets it)")
-    if not key.strip() or key != key.strip():
+    if not key.strip():
         raise BuckError("a config without a key: write config=SECTION.KEY=VALUE")
+    if len(key.split()) == 1 and key != key.strip():
+        raise BuckError("a config with blanks around its key: write config=SECTION.KEY=VALUE")
     if key != "".join(key.split()) or key.startswith("-"):
         raise BuckError("a config whose key has blanks in it: write one option for each -c KEY=VALUE")
     section, dot, name = key.rpartition("//")[2].partition(".")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from aorta.cli.errors import Misuse
+from aorta.cli.errors import Command, Misuse
 from aorta.cli.words import Seconds
 from aorta.model.vocabulary import INVOCATION_VARIABLE, WORKLOADS
 
@@ -20,7 +20,13 @@ GROUPED = {
 
 
 BUCK_OPTIONS: tuple[Any, ...] = (
-    click.option("--buck-target", metavar="LABEL", help="Ask Buck2 about this target, e.g. //app:trainer."),
+    click.option(
+        "--buck-target",
+        "buck_targets",
+        multiple=True,
+        metavar="LABEL",
+        help="Ask Buck2 about this target, e.g. //app:trainer.",
+    ),
     click.option(
         "--buck-option",
         "buck_options",
@@ -73,12 +79,50 @@ BUCK_OPTIONS: tuple[Any, ...] = (
 )
 
 
+_CONFIG = "buck2's option for a config is here --buck-option config=KEY=VALUE"
+_MODIFIER = "buck2's option for a modifier is here --buck-option modifier=M"
+_MODE = "buck2's @PATH is here --buck-option mode=PATH"
+_FILE = "buck2's option goes into a file, one word a line, which is named by --buck-option mode=FILE"
+
+#: What is typed by those who know buck2, and what is meant by it.
+HABITS = {
+    "-c": _CONFIG,
+    "--config": _CONFIG,
+    "-m": _MODIFIER,
+    "--modifier": _MODIFIER,
+    "--target-platforms": _FILE,
+    "--config-file": _FILE,
+    "--flagfile": _MODE,
+}
+
+
+class BuckCommand(Command):
+    """A command with these options, which tells those who type buck2's own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse. Raises Misuse for an option of buck2, without its value."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name not in HABITS:
+                raise
+            raise Misuse(f"{error.option_name}: {HABITS[error.option_name]}") from None
+        except click.UsageError as error:
+            if "unexpected extra" not in str(error) or not any(word.startswith("@") for word in given):
+                raise
+            raise Misuse(f"a word that begins with @: {_MODE}") from None
+
+
 def buck_wishes_of(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keywords of a capture that concern Buck.
 
     Raises Misuse, whose line never holds the value of a config.
     """
-    target, given = asked["buck_target"], _given(asked)
+    targets, given = asked["buck_targets"], _given(asked)
+    target = targets[0] if targets else None
+    if len(targets) > 1:
+        raise Misuse(f"--buck-target is given {len(targets)} times: one target a snapshot")
     if target is None:
         libraries = ["--buck-library"] if asked["buck_libraries"] else []
         for option in (*given, *libraries):
@@ -87,14 +131,16 @@ def buck_wishes_of(asked: Mapping[str, Any]) -> dict[str, Any]:
             )
         return {}
     _check_claim(asked.get("execution_context") or os.environ.get(INVOCATION_VARIABLE))
+    if asked["buck_default_context"] and len(given) > 1:
+        raise Misuse(
+            f"--buck-default-context and {given[0]}: the first says that there are no options; drop one"
+        )
     ordered = [option for option in given if option == "--buck-option"]
     if ordered and len(given) > 1:
         others = " and ".join(option for option in given if option != "--buck-option")
         raise Misuse(
             f"--buck-option and {others}: only --buck-option keeps the order of different kinds; use it alone"
         )
-    if asked["buck_default_context"] and len(given) > 1:
-        raise Misuse(f"--buck-default-context and {given[0]}: the one says that there is no option")
     return {
         "buck_target": _checked("--buck-target", _target, target),
         "buck_context": _context(asked),
@@ -163,4 +209,4 @@ def _checked(option: str, parse: Any, text: str) -> Any:
 
 def longer(deadline_s: float, asked: Mapping[str, Any]) -> float:
     """Return the deadline of a capture, longer by a query that is to be asked."""
-    return deadline_s + (asked["buck_timeout"] if asked["buck_target"] is not None else 0.0)
+    return deadline_s + (asked["buck_timeout"] if asked["buck_targets"] else 0.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aorta.cli.buck_options import buck_wishes_of
+from aorta.cli.buck_options import BuckCommand, buck_wishes_of
 from aorta.cli.capturing import (
     allows_sudo,
     capture_options,
@@ -18,13 +18,13 @@ from aorta.cli.capturing import (
     live,
     torch_wishes,
 )
-from aorta.cli.errors import Command, Failure, Misuse, printing
+from aorta.cli.errors import Failure, Misuse, printing
 from aorta.cli.field import steps_of, value_at, why_null
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import Tasks, tasks_of
 from aorta.cli.words import Words
 from aorta.instrumentation.filekind import SNAPSHOT, held_by
-from aorta.instrumentation.notice import execution_notice
+from aorta.instrumentation.notice import execution_notice, unanswered_notice
 from aorta.instrumentation.process import Stdout, say
 from aorta.instrumentation.write import check_replaceable, check_writable, told, write_atomically
 from aorta.model.vocabulary import EXPECTABLE, INVOCATION_VARIABLE, INVOCATIONS
@@ -43,7 +43,7 @@ FIXED = ("schema_version", "schema_compat", "captured_at")
 COMPUTED = ("partial", "partial_reasons", "collection", "extensions")
 
 
-@click.command(cls=Command, short_help="Capture this machine into one JSON file.")
+@click.command(cls=BuckCommand, short_help="Capture this machine into one JSON file.")
 @click.option(
     "-o",
     "--output",
@@ -172,7 +172,7 @@ def _skip(tasks: Tasks) -> None:
 
 def _run(asked: Mapping[str, Any], target: str | None, out: Stdout) -> int:
     document, env = _document(asked, target)
-    for line in execution_notice(document, env):
+    for line in (*execution_notice(document, env), *unanswered_notice(document)):
         say(f"aorta: {line}")
     _deliver(asked, target, document, out)
     return PARTIAL if asked["fail_on_partial"] and document["partial"] else 0

@@ -5,7 +5,7 @@ from typing import IO, Any
 
 import click
 
-from aorta.cli.buck_options import buck_wishes_of
+from aorta.cli.buck_options import BuckCommand, buck_wishes_of
 from aorta.cli.capturing import (
     allows_sudo,
     capture_options,
@@ -15,7 +15,7 @@ from aorta.cli.capturing import (
     live,
     torch_wishes,
 )
-from aorta.cli.errors import Command, Failure, Misuse
+from aorta.cli.errors import Failure, Misuse
 from aorta.cli.target import check_apart, expand, is_stdout
 from aorta.cli.tasks import tasks_of
 from aorta.instrumentation.filekind import RECORDING
@@ -39,7 +39,7 @@ class Lines:
         """Do nothing: the file counts only when it is whole."""
 
 
-@click.command(cls=Command, short_help="Capture, and keep every access for a replay.")
+@click.command(cls=BuckCommand, short_help="Capture, and keep every access for a replay.")
 @click.argument("file")
 @click.option("--force", is_flag=True, help="Replace also a snapshot. Any other file is replaced without it.")
 @capture_options

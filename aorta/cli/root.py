@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import aorta
-from aorta.cli.errors import Command
+from aorta.cli.errors import Command, Misuse
 
 
 class LazyGroup(Command, click.Group):
@@ -31,6 +31,18 @@ class LazyGroup(Command, click.Group):
         module, _, name = self._lazy[cmd_name][0].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command. Raises Misuse for none, with what may be meant."""
+        if args and args[0] not in self._lazy and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], self._lazy, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"see {ctx.command_path} --help"
+            raise Misuse(f"no command {args[0][:60]!r}: {hint}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the names and their help without importing anything."""

@@ -12,8 +12,9 @@ from aorta.model.vocabulary import WORKLOADS
 IMAGE_VARIABLES = ("AORTA_RE_IMAGE", "AORTA_DOCKER_IMAGE")
 
 MILD = (
-    "note: buck2_run without a sign of isolation: this snapshot describes the client host. That is normal"
-    " for `buck2 run`; set AORTA_RE_IMAGE or AORTA_DOCKER_IMAGE where it is not meant."
+    "note: declared buck2_run, and no sign of isolation: this snapshot describes the client host, which is"
+    " normal for `buck2 run`; if it ran in a worker or a container, name its image in AORTA_RE_IMAGE or"
+    " AORTA_DOCKER_IMAGE."
 )
 LOUD = (
     "WARNING: this snapshot claims to be taken inside a Buck action (buck2_action), but no sign of",
@@ -36,6 +37,20 @@ def execution_notice(document: Mapping[str, Any], env: Callable[[str], str | Non
     if claimed == "buck2_run":
         return [MILD]
     return list(LOUD)
+
+
+def unanswered_notice(document: Mapping[str, Any]) -> list[str]:
+    """Return the line to print where a Buck target was asked about and there is no answer: none or one."""
+    if _member(document, "buck_invocation", "status") not in ("failure", "buck_not_detected"):
+        return []
+    reasons = _member(document, "collection", "reasons")
+    told = [
+        str(reason.get("detail"))
+        for reason in (reasons if isinstance(reasons, list) else ())
+        if isinstance(reason, Mapping)
+        and (reason.get("section"), reason.get("field")) == ("buck_invocation", "status")
+    ]
+    return [f"the Buck target has no answer: {told[0]}" if told else "the Buck target has no answer"]
 
 
 def _isolated(document: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance, Word
+from aorta.model.vocabulary import Provenance, ReasonKind, Word
 from aorta.plugin import collector
 from aorta_collectors.build_system import BuildSystem
 from aorta_collectors.providers.buck_graph import BuckGraph
@@ -77,8 +77,7 @@ def collect(ctx: Context) -> tuple[Library, ...] | None:
     revision = ctx.need(BuildSystem).revision
     found = []
     for row in graph.rows:
-        name = known.find(row.label)
-        if name is not None:
+        for name in known.names(row.label):
             role = Part(row.role(roots).value)
             found.append(
                 Library(
@@ -90,6 +89,11 @@ def collect(ctx: Context) -> tuple[Library, ...] | None:
                     role=role,
                 )
             )
+    names = {library.name for library in found}
+    for name, pattern in ctx.request.buck_libraries.items():
+        if name not in names:
+            text = f"no target of the graph is {name}: {pattern} is found in none of {len(graph.rows)} labels"
+            ctx.note(ReasonKind.ABSENT, "", text)
     return tuple(sorted(found, key=_place))
 
 

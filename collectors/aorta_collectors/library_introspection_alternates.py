@@ -56,7 +56,7 @@ def collect(ctx: Context) -> tuple[Alternate, ...] | None:
     from aorta.buck.libraries import Libraries
 
     known = Libraries(ctx.request.buck_libraries)
-    built = {known.find(row.label) for row in graph.rows}
+    built = {name for row in graph.rows for name in known.names(row.label)}
     found = (_alternate(name, ctx.need(model)) for name, model in SECTIONS.items() if name in built)
     return tuple(alternate for alternate in found if alternate is not None)
 

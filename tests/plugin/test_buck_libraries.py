@@ -42,18 +42,16 @@ def test_the_callers_word_is_first():
     assert found["buck_libraries"] == {"site": "c", "other": "b"}
 
 
-def test_the_callers_patterns_are_asked_before_the_plugins():
-    """A label is of the first library whose pattern is found in it."""
+def test_a_target_may_be_of_several_libraries():
+    """A pattern of one's own takes no entry of a built-in library away."""
 
     def libraries():
         return {"everything": "."}
 
-    found, _ = wishes(plugin(libraries), libraries={"mine": ":all$"})
+    found, _ = wishes(plugin(libraries), libraries={"mine": ":torch$"})
     known = Libraries(found["buck_libraries"])
-    assert known.find(parse_label("site//comms:all")) == "mine"
-    assert known.find(parse_label("site//third_party:torch")) == "everything", (
-        "a plugin's before the built-in"
-    )
+    assert known.names(parse_label("site//comms:all")) == ["everything"]
+    assert sorted(known.names(parse_label("site//third_party:torch"))) == ["everything", "mine", "pytorch"]
 
 
 def test_a_single_function():

@@ -2,7 +2,7 @@
 
 from aorta.collect import CommandAnswer, Context
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import ReasonKind, Word
+from aorta.model.vocabulary import INVOCATION_VARIABLE, WORKLOADS, ReasonKind, Word
 from aorta.plugin import provider
 from aorta_collectors.providers.gap import Gap
 
@@ -41,6 +41,12 @@ class BuckCheckout:
 def provide(ctx: Context) -> BuckCheckout:
     """The Buck2 project that this process stands in."""
     folder = working_directory(ctx)
+    claim = ctx.request.probe_invocation or ctx.env(INVOCATION_VARIABLE)
+    if claim in WORKLOADS:
+        text = f"declared to be the workload ({claim}), from inside which Buck is not asked"
+        return BuckCheckout(
+            folder=folder, gap=Gap(kind=ReasonKind.NOT_REQUESTED, subject="buck2", detail=text)
+        )
     if ctx.request.buck_target is None and folder is not None:
         outside = _outside(ctx, folder)
         if outside is not None:

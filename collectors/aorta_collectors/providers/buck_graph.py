@@ -74,7 +74,8 @@ def provide(ctx: Context) -> BuckGraph:
     checkout = ctx.need(BuckCheckout)
     if checkout.kind is BuildKind.NONE:
         gap = checkout.gap or Gap(kind=ReasonKind.FAILED, subject=target, detail="no Buck project")
-        text = f"{target} was not asked about: {gap.detail}"
+        what = "buck2 is not on PATH" if gap.kind is ReasonKind.NO_TOOL else gap.detail
+        text = f"{target} was not asked about: {what}"
         return _ended(QueryStatus.BUCK_NOT_DETECTED, ReasonKind.FAILED, gap.subject, text)
     return _asked(ctx, target, ctx.request.buck_context)
 
@@ -90,11 +91,15 @@ def _asked(ctx: Context, target: str, context: "BuckContext") -> BuckGraph:
     from aorta.buck.roots import roots_of
     from aorta_collectors.buck.failures import read
 
-    until = time.monotonic() + min(ctx.request.buck_timeout, ctx.allowance())
+    limit, left = ctx.request.buck_timeout, ctx.allowance()
+    until = time.monotonic() + min(limit, left)
     query = ("buck2", "cquery", "--console", "none", *context.argv)
     answer = _ask(ctx, (*query, "deps(%s)", target, "--json"), until)
     rows, gap = read(answer, parse_rows, "the query")
     if rows is None:
+        if gap is not None and gap.kind is ReasonKind.TIMED_OUT and left < limit:
+            text = f"the capture left the query {left:.3g} s, and buck2 did not answer in them: a later --deadline"
+            gap = Gap(kind=ReasonKind.BUDGET, subject=gap.subject, detail=text)
         failed = Gap(kind=ReasonKind.BLOCKED, subject=target, detail="the query of its dependencies failed")
         return BuckGraph(status=QueryStatus.FAILURE, gap=gap, platform_gap=failed)
     if is_pattern(target):
