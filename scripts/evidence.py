@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from aorta.model.shape import Shape, fields_of
+from aorta.model.shape import Shape, fields_of, rests_on
 from aorta.model.vocabulary import Provenance
 from aorta.plugin.declare import CollectorSpec
 from scripts.markdown import row, words
@@ -115,14 +115,14 @@ def _exceptions(specs: Specs) -> Iterator[str]:
 def facts_of(spec: CollectorSpec) -> Iterator[tuple[str, Shape, tuple[Provenance, ...]]]:
     """Yield a section and every field below it: its path, its shape, and what it rests on.
 
-    A field rests on what is declared of it, else on what that rests on which it is a part of.
+    See ``rests_on``.
     """
-    known = {spec.section: (spec.shape.fact and spec.shape.fact.provenance) or spec.provenance}
+    known = {spec.section: rests_on(spec.shape, spec.provenance)}
     yield spec.section, spec.shape, known[spec.section]
     for below, shape in fields_of(spec.model):
         path = f"{spec.section}{'' if below.startswith('[]') else '.'}{below}"
         above = path.rpartition(".")[0].rstrip("[]")
-        known[path] = (shape.fact and shape.fact.provenance) or known[above]
+        known[path] = rests_on(shape, known[above])
         yield path, shape, known[path]
 
 

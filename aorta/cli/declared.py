@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from aorta.compare import Knowledge
 from aorta.model.sections import ORDER
-from aorta.model.shape import Shape, shape_of
-from aorta.model.vocabulary import Detail
+from aorta.model.shape import Shape, rests_on
+from aorta.model.vocabulary import Detail, Provenance
 from aorta.plugin.registry import Registry
+
+Kinds = tuple[Provenance, ...]
 
 
 def knowledge(registry: Registry) -> Knowledge:
@@ -14,16 +16,14 @@ def knowledge(registry: Registry) -> Knowledge:
     volatile, extended, maps = set[str](), set[str](), set[str]()
     evidence: dict[str, tuple[str, ...]] = {}
     for section, spec in registry.collectors.items():
-        evidence[section] = tuple(str(each) for each in spec.provenance)
-        for field, shape in fields(section, shape_of(spec.model)):
+        for field, shape, kinds in fields(section, spec.shape, spec.provenance):
+            evidence[field] = tuple(str(each) for each in kinds)
             if shape.kind == "map":
                 maps.add(field)
             if shape.fact is not None and shape.fact.volatile:
                 volatile.add(field)
             if shape.fact is not None and shape.fact.detail is Detail.FULL:
                 extended.add(field)
-            if shape.fact is not None and shape.fact.provenance:
-                evidence[field] = tuple(str(each) for each in shape.fact.provenance)
     order = (*ORDER, *(name for name in registry.collectors if name not in ORDER))
     return Knowledge(
         volatile=frozenset(volatile),
@@ -34,10 +34,14 @@ def knowledge(registry: Registry) -> Knowledge:
     )
 
 
-def fields(path: str, shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Yield every field below a declared type by its path, as the comparison names it."""
-    yield path, shape
+def fields(path: str, shape: Shape, above: Kinds) -> Iterator[tuple[str, Shape, Kinds]]:
+    """Yield every field of a declared type by its path, as the comparison names it, and what it rests on.
+
+    ``above`` is what the whole rests on.
+    """
+    kinds = rests_on(shape, above)
+    yield path, shape, kinds
     for name, member in shape.fields:
-        yield from fields(f"{path}.{name}", member)
+        yield from fields(f"{path}.{name}", member, kinds)
     if shape.item is not None:
-        yield from fields(f"{path}[]" if shape.kind == "map" else path, shape.item)
+        yield from fields(f"{path}[]" if shape.kind == "map" else path, shape.item, kinds)

@@ -11,8 +11,8 @@ class Knowledge:
     """What the declarations say, by path: names joined by dots, no indices, ``[]`` for any key of a map.
 
     ``volatile`` fields change by themselves, ``extended`` ones are null in a compact document. ``maps`` have
-    free keys, of which a missing one is not set. ``provenance`` is the class of evidence, for a field or for
-    all below it. ``order`` is the order of the sections.
+    free keys, of which a missing one is not set. ``provenance`` is the class of evidence of a field, and of
+    what is declared nowhere below it. ``order`` is the order of the sections.
     """
 
     volatile: frozenset[str] = frozenset()

@@ -3,7 +3,8 @@
 Every leaf of a section may be null, since null is what stands for a value that was not seen; members
 of lists too. Objects require all their keys and allow others: a newer minor version adds keys, and
 its documents are to be readable by this schema. ``x-provenance``, ``x-scope``, ``x-detail``,
-``x-caveat`` and ``x-volatile`` carry what else is declared of a section or field.
+``x-caveat`` and ``x-volatile`` carry what else is declared of a section or field; each field has the
+``x-provenance`` of what it is a part of, where it has none of its own.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from typing import Any, Protocol
 
 from aorta.model.fact import Fact
 from aorta.model.sections import ORDER
-from aorta.model.shape import Shape, shape_of
+from aorta.model.shape import Shape, rests_on, shape_of
 from aorta.model.snapshot import SCHEMA_VERSION, Collection
 from aorta.model.vocabulary import Detail, Provenance, Scope
 
@@ -90,7 +91,7 @@ def document_schema(registry: Sections) -> dict[str, Any]:
             "items": {"type": "string"},
             "description": "One line for each reason that makes the snapshot partial.",
         },
-        "collection": _node(shape_of(Collection), leaf_null=False),
+        "collection": _node(shape_of(Collection), (), leaf_null=False),
         "extensions": _extensions(spec for name, spec in known.items() if "." in name),
     }
     return {
@@ -103,11 +104,11 @@ def document_schema(registry: Sections) -> dict[str, Any]:
 
 def section_schema(spec: Section) -> dict[str, Any]:
     """Return the schema of one section's value, with what is declared of it."""
-    node = _node(spec.shape)
+    kinds = rests_on(spec.shape, spec.provenance)
     return {
-        **node,
+        **_node(spec.shape, kinds),
         "description": spec.summary,
-        "x-provenance": [kind.value for kind in spec.provenance],
+        "x-provenance": [kind.value for kind in kinds],
         "x-scope": spec.scope.value,
         "x-detail": spec.detail.value,
     }
@@ -128,30 +129,32 @@ def _extensions(outside: Iterable[Section]) -> dict[str, Any]:
     }
 
 
-def _node(shape: Shape, *, leaf_null: bool = True) -> dict[str, Any]:
-    """Return the schema of a shape; with ``leaf_null`` every leaf may be null."""
-    null = shape.nullable or leaf_null
-    return {**_plain(shape, null=null, leaf_null=leaf_null), **_told(shape.fact)}
+Kinds = tuple[Provenance, ...]
 
 
-def _plain(shape: Shape, *, null: bool, leaf_null: bool) -> dict[str, Any]:
+def _node(shape: Shape, above: Kinds, *, leaf_null: bool = True) -> dict[str, Any]:
+    """Return the schema of a part of what rests on ``above``; with ``leaf_null`` every leaf may be null."""
+    null, kinds = shape.nullable or leaf_null, rests_on(shape, above)
+    return {**_plain(shape, kinds, null=null, leaf_null=leaf_null), **_told(shape.fact, kinds)}
+
+
+def _plain(shape: Shape, kinds: Kinds, *, null: bool, leaf_null: bool) -> dict[str, Any]:
     if shape.kind == "scalar" and shape.cls is not None:
         return {"type": _or_null(_TYPES[shape.cls], null=null)}
     if shape.kind == "enum":
         return {"enum": [*shape.values, *([None] if null else [])]}
     if shape.kind == "list" and shape.item is not None:
-        return {"type": _or_null("array", null=null), "items": _node(shape.item, leaf_null=leaf_null)}
+        return {"type": _or_null("array", null=null), "items": _node(shape.item, kinds, leaf_null=leaf_null)}
     if shape.kind == "map" and shape.item is not None:
-        return _map(shape, shape.item, null=null, leaf_null=leaf_null)
+        return _map(shape, _node(shape.item, kinds, leaf_null=leaf_null), null=null)
     if shape.kind == "object":
-        members = {name: _node(member, leaf_null=leaf_null) for name, member in shape.fields}
+        members = {name: _node(member, kinds, leaf_null=leaf_null) for name, member in shape.fields}
         doc = (shape.cls.__doc__ or "").strip().partition("\n")[0] if shape.cls is not None else ""
         return {**({"description": doc} if doc else {}), **_object(members, null=shape.nullable)}
     return {}
 
 
-def _map(shape: Shape, item: Shape, *, null: bool, leaf_null: bool) -> dict[str, Any]:
-    member = _node(item, leaf_null=leaf_null)
+def _map(shape: Shape, member: Mapping[str, Any], *, null: bool) -> dict[str, Any]:
     keys = shape.fact.keys if shape.fact is not None else ()
     if not keys:
         return {"type": _or_null("object", null=null), "additionalProperties": member}
@@ -176,14 +179,14 @@ def _or_null(word: str, *, null: bool) -> str | list[str]:
     return [word, "null"] if null else word
 
 
-def _told(fact: Fact | None) -> dict[str, Any]:
+def _told(fact: Fact | None, kinds: Kinds) -> dict[str, Any]:
     if fact is None:
         return {}
     told: dict[str, Any] = {"description": fact.doc}
     if fact.caveat:
         told["x-caveat"] = fact.caveat
-    if fact.provenance:
-        told["x-provenance"] = [kind.value for kind in fact.provenance]
+    if kinds:
+        told["x-provenance"] = [kind.value for kind in kinds]
     if fact.detail is Detail.FULL:
         told["x-detail"] = fact.detail.value
     if fact.volatile:

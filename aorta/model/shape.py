@@ -13,6 +13,7 @@ from typing import Any
 
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen, members_of
+from aorta.model.vocabulary import Provenance
 
 SCALARS = (bool, int, float, str)
 
@@ -100,6 +101,11 @@ def _field(owner: type[Any], name: str, hint: Any) -> Shape:
         raise FieldError(f"{owner.__name__} holds itself") from None
     except (TypeError, NameError) as error:
         raise FieldError(f"{owner.__name__}.{name}: {error}") from None
+
+
+def rests_on(shape: Shape, above: tuple[Provenance, ...]) -> tuple[Provenance, ...]:
+    """Return the evidence of a value: what is declared of it, else that of what it is a part of."""
+    return (shape.fact.provenance if shape.fact is not None else ()) or above
 
 
 def empty(shape: Shape) -> Any:

@@ -6,7 +6,6 @@ from aorta.cli.declared import fields
 from aorta.compare import tables
 from aorta.compare.knowledge import Knowledge, group_of
 from aorta.model.sections import ORDER
-from aorta.model.shape import shape_of
 from aorta.plugin.discovery import discover
 from tests.parts.compared import known
 
@@ -16,7 +15,8 @@ BY_CONTENT = {"loaded_libraries.banners"}
 
 def shapes():
     for section, spec in discover(outside=False).collectors.items():
-        yield from fields(section, shape_of(spec.model))
+        for path, shape, _ in fields(section, spec.shape, spec.provenance):
+            yield path, shape
 
 
 #: The first of one path is the list itself, not its members.
@@ -36,6 +36,7 @@ SHAPES = dict(reversed([*shapes()]))
         "BY_PLACE",
         "CHANGED",
         "REPEATING",
+        "REVISIONS",
     ],
 )
 def test_every_path_of_a_table_is_a_field(table):

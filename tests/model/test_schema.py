@@ -18,6 +18,7 @@ from aorta.model.snapshot import SCHEMA_VERSION
 from aorta.plugin import collector
 from aorta.plugin.discovery import discover
 from aorta.testing import FakeHost
+from scripts.evidence import facts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = discover(outside=False)
@@ -96,6 +97,32 @@ def test_declarations_are_carried():
             assert said["description"] == shape.fact.doc
             assert said.get("x-caveat", "") == shape.fact.caveat
             assert said.get("x-volatile", False) == shape.fact.volatile
+
+
+def described(path, node):
+    """Yield every described node below one with its path, as ``facts_of`` names it."""
+    for name, member in node.get("properties", {}).items():
+        yield f"{path}.{name}", member
+        yield from described(f"{path}.{name}", member)
+    for below in (node.get("items"), node.get("additionalProperties")):
+        if isinstance(below, dict):
+            yield f"{path}[]", below
+            yield from described(f"{path}[]", below)
+
+
+def test_what_a_field_rests_on_is_what_the_pages_say():
+    """Its own evidence, else that of what it is a part of: a reader of the schema has to look nowhere else."""
+    checked = 0
+    for name, spec in REGISTRY.collectors.items():
+        nodes = dict(described(name, SCHEMA["properties"][name]))
+        for path, shape, kinds in facts_of(spec):
+            if shape.fact is not None and path in nodes:
+                assert nodes[path]["x-provenance"] == [kind.value for kind in kinds], path
+                checked += 1
+    assert checked > 400
+    ulimits = SCHEMA["properties"]["host"]["properties"]["ulimits"]
+    assert ulimits["x-provenance"] == ["process"] != SCHEMA["properties"]["host"]["x-provenance"]
+    assert "x-provenance" not in SCHEMA["properties"]["collection"]["properties"]["tool"]
 
 
 def test_an_outside_section_is_described():
