@@ -36,7 +36,7 @@ def pair(
     """Check a pair."""
     files = (client, *workload)
     options = Options(require_library, allow_unisolated_action, strict)
-    if wrong := misuse(files, options):
+    if wrong := misuse(files, options, json=as_json, junit_file=junit):
         raise Misuse(wrong)
     with Stdout() as out, printing():
         status = run(files, options, out.write, json=as_json, junit_file=junit)

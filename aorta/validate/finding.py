@@ -11,11 +11,15 @@ ERROR, WARNING = "error", "warning"
 
 @dataclass(frozen=True)
 class Said:
-    """What a check has to say: a text, the way out, and the files concerned if it asked several."""
+    """What a check has to say: a text, the way out, and the files concerned if it asked several.
+
+    ``quotes`` are the fields whose reasons the text tells, as ``partial_reasons`` names them.
+    """
 
     text: str
     way_out: str = ""
     files: tuple[str, ...] = ()
+    quotes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,13 @@ from aorta.validate.document import Document, ForeignError, UnreadableError
 from aorta.validate.finding import ERROR, WARNING, Finding, Rule, Said, label
 from aorta.validate.options import Options
 from aorta.validate.pair import Compared
+from aorta.validate.reasons import reasons_of
 from aorta.validate.relation import Standing, standing
 from aorta.validate.rules import RULES
-from aorta.validate.value import plain, shown
+from aorta.validate.value import shown
 
 #: The most findings of one rule that are told one by one.
 MOST = 100
-
-#: The most characters of a reason that are repeated.
-REASON = 300
 
 CLIENT_FIRST = "give the client's snapshot first, then the workloads'"
 
@@ -40,6 +38,8 @@ class Verdict:
     asked: set[str] = field(default_factory=set)
     standings: list[Standing] = field(default_factory=list)
     compared: list[Compared] = field(default_factory=list)
+    #: Of each file the fields whose reasons a finding tells.
+    quoted: dict[str, set[str]] = field(default_factory=dict)
 
     def count(self, severity: str) -> int:
         """Return how many findings have a severity."""
@@ -55,7 +55,10 @@ class Verdict:
         self.asked.add(rule.id)
         merged: dict[tuple[str, str], dict[str, None]] = {}
         for files, one in said:
-            merged.setdefault((one.text, one.way_out), {}).update(dict.fromkeys(one.files or files))
+            concerned = one.files or files
+            merged.setdefault((one.text, one.way_out), {}).update(dict.fromkeys(concerned))
+            for file in concerned:
+                self.quoted.setdefault(file, set()).update(one.quotes)
         for (text, way_out), names in list(merged.items())[:MOST]:
             self._append(rule, tuple(names), text, way_out)
         if len(merged) > MOST:
@@ -75,7 +78,8 @@ def judge(names: Sequence[str], read: Sequence[Read], options: Options) -> Verdi
     _twice(verdict, documents)
     client, workloads = _placed(verdict, read)
     if client is not None:
-        for rule in client_rules.RULES:
+        moot = client_rules.moot(client)
+        for rule in (one for one in client_rules.RULES if one.id not in moot):
             verdict.add(rule, (((client.file,), said) for said in _check(rule, client, options)))
     if workloads:
         for rule in workload_rules.RULES:
@@ -111,8 +115,9 @@ def _twice(verdict: Verdict, documents: Sequence[Document]) -> None:
     for number, one in enumerate(documents):
         for other in documents[:number]:
             if _is_same(one, other):
-                what = "the same file" if one.inode == other.inode and one.inode else "the same content"
-                said.append(((one.file,), Said(f"given twice: {what} as {other.file}")))
+                are = "are the same file" if one.inode == other.inode and one.inode else "hold the same"
+                which = f": {other.file} and {one.file} {are}" if one.file != other.file else ""
+                said.append(((one.file,), Said(f"given twice{which}")))
                 break
     verdict.add(RULES["file.twice"], said)
 
@@ -175,10 +180,11 @@ def _placed(verdict: Verdict, read: Sequence[Read]) -> tuple[Document | None, li
 
 
 def _reasons(verdict: Verdict, documents: Sequence[Document]) -> None:
-    said = [
-        ((one.file,), Said(plain(" ".join(reason.split()), REASON)))
-        for one in documents
-        for reason in one.listed("partial_reasons")
-        if isinstance(reason, str)
-    ]
-    verdict.add(RULES["file.reasons"], said)
+    """Repeat each reason but for those that a finding quotes; where those are all, the rule is not asked."""
+    said, told = [], False
+    for one in documents:
+        lines, folded = reasons_of(one, tuple(verdict.quoted.get(one.file, ())))
+        said += [((one.file,), Said(line)) for line in lines]
+        told = told or folded
+    if said or not told:
+        verdict.add(RULES["file.reasons"], said)

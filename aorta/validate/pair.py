@@ -11,7 +11,7 @@ from aorta.model.identity import method_of, same_revision
 from aorta.validate.document import Document
 from aorta.validate.finding import WARNING, Said, rule
 from aorta.validate.options import Options
-from aorta.validate.relation import DIFFERENT, SAME, UNKNOWN
+from aorta.validate.relation import DIFFERENT, SAME, UNKNOWN, standing
 from aorta.validate.value import known, plain, shown
 
 #: Fields of an alternate (what is installed beside the client), and where a workload says the same.
@@ -62,6 +62,7 @@ def libraries(client: Document, workload: Document) -> Iterator[Compared]:
     things. The graph's revision is the repository's: equal to torch's commit it names the same source, and
     otherwise nothing follows, since the library may have a repository of its own.
     """
+    elsewhere = standing(client, workload).host.word == DIFFERENT
     done = set()
     for row in client.listed("library_introspection_alternates"):
         name = _text(row.get("name")) if isinstance(row, dict) else ""
@@ -74,6 +75,8 @@ def libraries(client: Document, workload: Document) -> Iterator[Compared]:
                 done.add((name, field))
                 word = SAME if one == other else DIFFERENT
                 basis = f"the package beside the client is {'' if one == other else 'not '}the process's"
+                if elsewhere and one != other:
+                    basis += ": it is another host's, so nothing follows"
                 yield Compared(workload.file, name, f"{name}.{there}", one, other, word, basis)
     yield from _torch(client, workload)
 
@@ -126,10 +129,19 @@ def revision(client: Document, workloads: Sequence[Document], _: Options) -> Ite
             yield Said(f"{text}: captured in another state of the repository", files=(workload.file,))
 
 
-@rule("pair.library", WARNING, "a library that both sides identify in the same way is the same")
+@rule(
+    "pair.library",
+    WARNING,
+    "a library that both sides identify in the same way is the same, unless they are on two hosts",
+)
 def library(client: Document, workloads: Sequence[Document], _: Options) -> Iterator[Said]:
-    """See ``libraries``: the client's alternates against the workload's sections."""
+    """See ``libraries``: the client's alternates against the workload's sections.
+
+    What another host has installed says nothing: it is told as a relation alone.
+    """
     for workload in workloads:
+        if standing(client, workload).host.word == DIFFERENT:
+            continue
         found: dict[str, list[str]] = {}
         for one in libraries(client, workload):
             if one.relation == DIFFERENT:

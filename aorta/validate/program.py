@@ -7,10 +7,14 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
+from aorta.validate.client import meant
 from aorta.validate.document import STDIN, Document, UnreadableError, name_of, read
 from aorta.validate.judge import Read, Verdict, judge
 from aorta.validate.options import Options
 from aorta.validate.report import as_json, junit, line, write
+from aorta.validate.value import plain
+
+STDOUT = "-"
 
 DESCRIPTION = "Check that a Buck2 client's snapshot and those of its workloads are evidence for one job."
 
@@ -24,16 +28,25 @@ HELP = {
     "unisolated": "Accept a buck2_action that shows no isolation.",
     "strict": "Warnings fail too.",
     "json": "Print the verdict as JSON, and nothing else.",
-    "junit": "Write the verdict as JUnit's XML, one test case a rule.",
+    "junit": "Write the verdict as JUnit's XML, one test case a rule; '-' is the standard output.",
 }
 
 
-def misuse(files: Sequence[str], options: Options) -> str:
+def misuse(
+    files: Sequence[str], options: Options, *, json: bool = False, junit_file: str | None = None
+) -> str:
     """Return what is wrong with a call, empty if nothing is."""
     if list(files).count(STDIN) > 1:
         return "'-' (the standard input) can be read once only"
     if not all(name.strip() for name in options.libraries):
         return "--require-library: an empty name"
+    for names in options.libraries:
+        if "," in names:
+            several = [plain(name.strip(), 64) for name in names[:1000].split(",") if name.strip()]
+            way_out = " ".join(f"--require-library {meant(name, ()) or name}" for name in several)
+            return f"--require-library: one name per option{f': {way_out}' if several else ''}"
+    if json and junit_file == STDOUT:
+        return "--json and --junit -: the standard output holds one of them"
     return ""
 
 
@@ -59,10 +72,13 @@ def run(
     json: bool = False,
     junit_file: str | None = None,
 ) -> int:
-    """Judge, print and return the exit status; ``out`` gets the text of the standard output."""
+    """Judge, print and return the exit status; ``out`` gets the text of the standard output.
+
+    With a report on the standard output the line of the verdict is on the standard error.
+    """
     verdict = verdict_on(files, options)
     status = 0 if verdict.passed else 1
-    if junit_file is not None:
+    if junit_file is not None and junit_file != STDOUT:
         try:
             write(junit_file, junit(verdict))
         except (OSError, ValueError) as error:
@@ -74,7 +90,11 @@ def run(
     else:
         for finding in verdict.findings:
             said(finding.line)
-        out(line(verdict) + "\n")
+        if junit_file == STDOUT:
+            out(junit(verdict))
+            said(line(verdict))
+        else:
+            out(line(verdict) + "\n")
     return status
 
 
@@ -102,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_intermixed_args(arguments)
     files = [given.client, *given.workloads]
     options = Options(tuple(given.require_library), given.allow_unisolated_action, given.strict)
-    if wrong := misuse(files, options):
+    if wrong := misuse(files, options, json=given.json, junit_file=given.junit):
         parser.error(wrong)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):

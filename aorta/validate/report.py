@@ -7,10 +7,10 @@ from collections import Counter
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from aorta.model.text import count_of
+from aorta.model.text import count_of, listed
 from aorta.validate.finding import ERROR, WARNING, Finding
 from aorta.validate.judge import Verdict
-from aorta.validate.relation import Standing, told
+from aorta.validate.relation import DIFFERENT, Standing, told
 from aorta.validate.rules import RULES
 
 FORMAT = "aorta-validate-pair/1"
@@ -22,8 +22,16 @@ def line(verdict: Verdict) -> str:
     files = f"{verdict.client}, {verdict.workloads[0] if count == 1 else f'{count} workloads'}"
     counted = ", ".join(count_of(verdict.count(severity), severity) for severity in (ERROR, WARNING))
     related = f"; {told(verdict.standings)}" if verdict.standings else ""
+    related += _beside(verdict)
     strict = " (--strict)" if verdict.options.strict else ""
     return f"{'PASS' if verdict.passed else 'FAIL'}: {files}: {counted}{strict}{related}"
+
+
+def _beside(verdict: Verdict) -> str:
+    """Return which libraries another host's client has beside it that are not the process's."""
+    elsewhere = {one.file for one in verdict.standings if one.host.word == DIFFERENT}
+    names = [one.library for one in verdict.compared if one.file in elsewhere and one.relation == DIFFERENT]
+    return f"; another {listed(list(dict.fromkeys(names)))} beside the client" if names else ""
 
 
 def as_json(verdict: Verdict) -> str:

@@ -1,5 +1,6 @@
 """The rules for each workload's snapshot: whether it identifies what the process ran on."""
 
+import re
 from collections.abc import Iterator
 
 from aorta.model.text import listed
@@ -7,11 +8,16 @@ from aorta.model.vocabulary import WORKLOADS
 from aorta.validate.client import MAJORS, OLDEST, version_told
 from aorta.validate.document import Document
 from aorta.validate.finding import ERROR, WARNING, Said, rule
-from aorta.validate.libraries import LIBRARIES, SECTIONS, identified, lacking, meaningless
+from aorta.validate.libraries import LIBRARIES, SECTIONS, identified, lacking, meaningless, values
 from aorta.validate.options import Options
+from aorta.validate.reasons import kind_of, quoted, why
 from aorta.validate.value import MISSING, known, plain, shown, told
 
 INSIDE = "capture inside of the workload's process"
+DECLARE = (
+    "declare buck2_run or buck2_action when it is captured: --execution-context, AORTA_PROBE_INVOCATION or"
+    " probe_invocation= of the call"
+)
 
 
 @rule("workload.schema", ERROR, "`schema_version` is one of 1.x or 2.x")
@@ -65,11 +71,34 @@ def git_commit(workload: Document, _: Options) -> Iterator[Said]:
         yield Said(f"pytorch_build.git_commit {told(value)}")
 
 
-@rule("workload.rocm", WARNING, "`rocm.version`, `hip.version` or `pytorch_build.hip_version` is known")
+@rule(
+    "workload.rocm",
+    WARNING,
+    "`rocm.version`, `hip.version` or `pytorch_build.hip_version` is known, and torch is built for ROCm",
+)
 def rocm(workload: Document, _: Options) -> Iterator[Said]:
-    """One of them tells ROCm."""
+    """One of them tells ROCm. What is installed says nothing of a torch that is built without it."""
     if not identified(workload, LIBRARIES["rocm"]):
         yield Said(f"ROCm is not identified: {lacking(workload, LIBRARIES['rocm'])}")
+    elif word := _without_rocm(workload):
+        yield Said(f"torch is no ROCm build ({word}): a ROCm is installed, but the process's torch uses none")
+
+
+def _without_rocm(workload: Document) -> str:
+    """Return the word by which torch says that it is built for CPUs or CUDA; an empty text if it does not."""
+    version, hip, cuda = (
+        workload.at(*path.split("."))
+        for path in ("pytorch_version", "pytorch_build.hip_version", "pytorch_build.cuda_version")
+    )
+    if hip is not None or not (isinstance(version, str) and known(version)):
+        return ""
+    if re.search(r"\+(?:cpu|cu[0-9]{2,4})\b", version[:200]):
+        return f"pytorch_version {told(version)}"
+    if isinstance(cuda, str) and known(cuda):
+        return f"pytorch_build.cuda_version {told(cuda)}"
+    if kind_of(workload, "pytorch_build", "hip_version") == "absent":
+        return f"pytorch_build.hip_version is null: {why(workload, 'pytorch_build', 'hip_version')}"
+    return ""
 
 
 @rule("workload.gfx_targets", WARNING, "`gpu_arch.gfx_targets` is known")
@@ -87,11 +116,12 @@ def invocation(workload: Document, _: Options) -> Iterator[Said]:
     value = workload.at("execution_context", "probe_invocation")
     if not (isinstance(value, str) and value in WORKLOADS):
         old = workload.version is not None and workload.version < (1, 11)
+        reason = why(workload, "execution_context", "probe_invocation")
+        text = f"execution_context.probe_invocation {told(value)}: not declared as a workload of Buck2"
         yield Said(
-            f"execution_context.probe_invocation {told(value)}: not declared as a workload of Buck2",
-            "it came with schema 1.11: capture with a newer aorta"
-            if old
-            else "capture with --execution-context buck2_run or buck2_action",
+            quoted(text, reason),
+            "it came with schema 1.11: capture with a newer aorta" if old else DECLARE,
+            quotes=("execution_context.probe_invocation",) if reason else (),
         )
 
 
@@ -146,12 +176,18 @@ def library(workload: Document, options: Options) -> Iterator[Said]:
 )
 def libraries(workload: Document, options: Options) -> Iterator[Said]:
     """One line for all of them, each with its own words; a section that is missing is another rule's."""
-    said = []
+    said, null = [], []
     for one in LIBRARIES.values():
         section = one.sections[0]
         asked = one.expected and one.name not in options.libraries and workload.at(section) is not MISSING
         if asked and not identified(workload, one):
-            said.append(f"{one.name}: {lacking(workload, one)}")
+            whole = isinstance(workload.at(section), dict)
+            if whole and all(value is None for value in values(workload, one).values()):
+                null.append(one.name)
+            else:
+                said.append(f"{one.name}: {lacking(workload, one)}")
+    if null:
+        said.insert(0, f"{listed(null)}: all that identifies {'it' if len(null) == 1 else 'them'} is null")
     if said:
         yield Said(f"no identity of {'; '.join(said)}")
 

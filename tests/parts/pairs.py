@@ -89,6 +89,7 @@ CLIENT = {
     "buck_invocation.context_source": "explicit",
     "buck_invocation.mode_files": ["//mode/opt"],
     "buck_invocation.context_fingerprint": FINGERPRINT,
+    "buck_invocation.configured_root_target": "root//job:train (root//platforms:x#0123456789abcdef)",
     "library_introspection": GRAPH,
     "library_introspection_alternates": [],
     "execution_context.probe_invocation": "direct",

@@ -94,7 +94,8 @@ def test_command_and_script_agree(files, call):
 
 @pytest.mark.parametrize(
     "words", ["", "client.json", "--bogus client.json w0.json", "- -", "client.json - -", "client.json w0.json --junit",
-              "--require-library= client.json w0.json", "--strict=1 client.json w0.json", "--str client.json w0.json"],
+              "--require-library= client.json w0.json", "--strict=1 client.json w0.json", "--str client.json w0.json",
+              "--require-library pytorch,rccl client.json w0.json", "client.json w0.json --json --junit -"],
 )  # fmt: skip
 def test_misuse(files, words):
     for run in (command, script):
@@ -245,6 +246,25 @@ def test_junit(files, run):
     assert run(files, "client.json", "partial.json", "--junit", "report.xml").returncode == 0
     assert "\\x1b[31m" in report.read_text() or "denied" in report.read_text()
     assert not list(files.glob(".aorta-*"))
+
+
+@pytest.mark.parametrize("run", [command, script])
+def test_a_report_on_the_standard_output(files, run):
+    done = run(files, "client.json", "bad.json", "--junit", "-")
+    assert done.returncode == 1
+    (files / "seen.xml").write_text(done.stdout)
+    assert cases(files / "seen.xml")["workload.python_version"] == ["failure"]
+    assert done.stderr.splitlines()[-1].startswith("FAIL: client.json, bad.json: ")
+    assert not (files / "-").exists()
+
+
+@pytest.mark.parametrize("run", [command, script])
+def test_another_host_has_other_packages(files, run):
+    alternates = [{"name": "hipblaslt", "source": "package", "package_version": "0.1"}]
+    save(files, remote=client({"library_introspection_alternates": alternates}))
+    done = run(files, "--strict", "remote.json", "w0.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("; host different; another hipblaslt beside the client\n")
 
 
 @pytest.mark.parametrize("run", [command, script])

@@ -17,6 +17,8 @@ from tests.parts.pairs import (
 )
 
 SAME = {"host.boot_id": None, "launcher.node": None, "host.machine_digest": None, "gpus": []}
+#: Of a client that does not tell its host.
+NOWHERE = {"host": None, "launcher": None, "probe_namespace": None}
 KERNEL = {"host.kernel_release": "6.8", "host.kernel_version": "#1", "host.machine": "x86_64"}
 
 
@@ -162,9 +164,8 @@ def test_alternates_are_compared_where_both_sides_know_them():
     theirs = workload()["hipblaslt"]
 
     def compared(**row):
-        verdict = judged(
-            client({"library_introspection_alternates": [{"name": "hipblaslt", **row}]}), workload()
-        )
+        changes = {**NOWHERE, "library_introspection_alternates": [{"name": "hipblaslt", **row}]}
+        verdict = judged(client(changes), workload())
         return {(one.field, one.relation) for one in verdict.compared if one.library == "hipblaslt"}, found(
             verdict
         )
@@ -189,9 +190,8 @@ def test_rccls_alternate_tells_its_version_as_revision():
 
     def compared(revision):
         row = {"name": "rccl", "source": "package", "revision": revision, "package_version": None}
-        verdict = judged(
-            client({"library_introspection_alternates": [row]}), workload({"rccl.version": "2.27.7"})
-        )
+        changes = {**NOWHERE, "library_introspection_alternates": [row]}
+        verdict = judged(client(changes), workload({"rccl.version": "2.27.7"}))
         return {(one.field, one.relation) for one in verdict.compared if one.library == "rccl"}, found(
             verdict
         )

@@ -9,12 +9,19 @@ from aorta.validate.finding import ERROR, WARNING
 from aorta.validate.options import Options
 from aorta.validate.program import verdict_on
 from aorta.validate.rules import RULES
-from tests.parts.pairs import GONE, GRAPH, client, found, judged, save, texts, workload
+from tests.parts.pairs import GONE, GRAPH, REVISION, client, found, judged, save, texts, workload
 
 #: Asked for in the passing pair, so that every rule is asked.
 REQUIRED = ("hipblaslt", "pytorch")
 
 DIGEST = "sha256:" + "0" * 64
+
+
+#: A torch that says itself that it is built without HIP.
+NO_HIP = {"section": "pytorch_build", "field": "hip_version", "kind": "absent", "detail": "built without HIP"}
+
+#: Of a client that does not tell its host.
+NOWHERE = {"host": None, "launcher": None, "probe_namespace": None}
 
 
 def loaded(digest):
@@ -56,6 +63,15 @@ BREACHES = {
         ({"buck_invocation.context_fingerprint": value}, {}, {})
         for value in (None, "", [], {}, "  ", "unknown", 7, ["sha256-v2:1"], GONE)
     ],
+    "client.root": [
+        ({"buck_invocation.configured_root_target": value}, {}, {})
+        for value in (None, "", "unknown", 7, ["//job:train"], {}, GONE)
+    ],
+    "client.dirty": [
+        ({"build_system.dirty": True}, {}, {}),
+        ({"build_system.dirty": None, "build_system.revision": REVISION + "+"}, {}, {}),
+        ({"build_system.dirty": GONE, "build_system.revision": REVISION[:12] + "+"}, {}, {}),
+    ],
     "client.introspection": [
         ({"library_introspection": value}, {}, {"libraries": ()})
         for value in (None, [], "pytorch", [1], [{"name": 3}], GONE)
@@ -95,6 +111,16 @@ BREACHES = {
             ([], []),
             (GONE, GONE),
             ({"version": 7}, 7),
+        )
+    ]
+    + [
+        ({}, {"pytorch_version": version, "pytorch_build.hip_version": None, **more}, {})
+        for version, more in (
+            ("2.9.1+cpu", {}),
+            ("2.9.1+cu128", {}),
+            ("2.9.1+cpu", {"collection.reasons": GONE}),
+            ("2.9.1", {"pytorch_build.cuda_version": "12.8"}),
+            ("2.9.1", {"collection.reasons": [NO_HIP]}),
         )
     ],
     "workload.gfx_targets": [
@@ -152,8 +178,8 @@ BREACHES = {
         ({}, {"build_system.revision": "f" * 12 + "+"}, {}),
     ],
     "pair.library": [
-        ({"library_introspection_alternates": alternates(package_version="0.1")}, {}, {}),
-        ({"library_introspection_alternates": alternates(lib_hash=DIGEST)}, {}, {}),
+        ({**NOWHERE, "library_introspection_alternates": alternates(package_version="0.1")}, {}, {}),
+        ({**NOWHERE, "library_introspection_alternates": alternates(lib_hash=DIGEST)}, {}, {}),
     ],
     "job.driver": [
         ({}, {"amdgpu_driver.kmd_version": "6.10"}, {}),
@@ -277,7 +303,9 @@ def test_a_file_given_twice(tmp_path):
     for again in (other, copy, str(tmp_path / "link.json"), f"{tmp_path}/./w.json"):
         verdict = verdict_on([one, other, again], Options())
         [line] = texts(verdict, "file.twice")
-        assert line.startswith(f"WARNING: {again}: given twice: ") and other in line
+        which = "" if again == other else f": {other} and {again} "
+        assert line.startswith(f"WARNING: {again}: given twice{which}")
+        assert line.endswith("the same" if again == copy else "the same file" if which else "given twice")
         assert found(verdict) == {"file.twice"}, "it is no second workload that could agree"
         assert verdict.passed
     assert found(verdict_on([one, one], Options())) == {"file.place", "file.twice"}
