@@ -119,6 +119,11 @@ def ones(*a, **k): return _Ones()
 """
 
 
+def slurm(rank, local):
+    """Return what srun gives a task."""
+    return {"SLURM_PROCID": str(rank), "SLURM_LOCALID": str(local)}
+
+
 def train(folder, *, search=SEARCH, **env):
     """Run the trainer with a torch that is quick to import."""
     if not (folder / "torch").exists():
@@ -146,6 +151,18 @@ def train(folder, *, search=SEARCH, **env):
         ({"AORTA_ENV_OUTPUT": "env.{rank}.json", "RANK": "8", "LOCAL_RANK": "0"}, ["env.8.json"]),
         ({"AORTA_ENV_OUTPUT": "env.{rank}.json", "RANK": "9", "LOCAL_RANK": "1"}, []),
         ({"AORTA_ENV_OUTPUT": "env.{rank}.json", "RANK": "", "LOCAL_RANK": ""}, ["env.0.json"]),
+        ({"AORTA_ENV_OUTPUT": "env.{rank}.json", **slurm(8, 0)}, ["env.8.json"]),
+        ({"AORTA_ENV_OUTPUT": "env.{rank}.json", **slurm(9, 1)}, []),
+        # torchrun, started by srun on each node: its numbers are those of the processes.
+        (
+            {"AORTA_ENV_OUTPUT": "env.{rank}.json", **slurm(1, 0), "RANK": "8", "LOCAL_RANK": "0"},
+            ["env.8.json"],
+        ),
+        ({"AORTA_ENV_OUTPUT": "env.{rank}.json", **slurm(1, 0), "RANK": "9", "LOCAL_RANK": "1"}, []),
+        (
+            {"AORTA_ENV_OUTPUT": "env.{rank}.json", **slurm(1, 1), "RANK": "8", "LOCAL_RANK": "0"},
+            ["env.8.json"],
+        ),
     ],
 )
 def test_who_writes_where(tmp_path, env, written):
@@ -184,6 +201,8 @@ def capture(tmp_path_factory):
         (["a.json"], {}, 0, ["a.json"]),
         ([], {"AORTA_ENV_OUTPUT": "env.{rank}.json", "RANK": "8", "LOCAL_RANK": "0"}, 0, ["env.8.json"]),
         ([], {"AORTA_ENV_OUTPUT": "env.{rank}.json", "RANK": "9", "LOCAL_RANK": "1"}, 0, []),
+        ([], {"AORTA_ENV_OUTPUT": "env.{rank}.json", **slurm(8, 0)}, 0, ["env.8.json"]),
+        ([], {"AORTA_ENV_OUTPUT": "env.{rank}.json", **slurm(9, 1)}, 0, []),
         (["/proc/nowhere/env.json"], {}, 1, []),
     ],
 )
@@ -267,7 +286,7 @@ def test_the_experiment_writes_names_and_no_values(tmp_path):
 
 def test_the_configuration_of_the_host_serves_aorta_s_labels():
     parser = configparser.ConfigParser(comment_prefixes=("#",), inline_comment_prefixes=None)
-    text = (FOLDER / "buckconfig.host").read_text()
+    text = (FOLDER / "buckconfig.example").read_text()
     parser.read_string(text)
     assert set(parser.sections()) == {"cells", "aorta"}
     [cell] = parser["cells"]
@@ -291,7 +310,7 @@ def test_the_page_names_every_file():
 def test_the_commands_in_the_comments_name_targets_that_there_are():
     for name in ("action", "markers"):
         text = (FOLDER / name / "BUCK.example").read_text()
-        labels = re.findall(rf"buck2 build //{name}:(\w+) ", text)
+        labels = re.findall(rf"^# .* //{name}:(\w+) ", text, re.MULTILINE)
         assert labels
         assert set(labels) <= set(rules(name))
     assert shutil.which("bash")

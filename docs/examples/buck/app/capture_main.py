@@ -6,21 +6,23 @@ The file is the argument, else AORTA_ENV_OUTPUT. Exit status 0 written, 1 not wr
 import os
 import sys
 
-from aorta.instrumentation import capture_to
-
 
 def main() -> int:
-    """Write a snapshot, from the first process of each node; ``{rank}`` is RANK."""
+    """Write a snapshot, from the first process of each node; ``{rank}`` is its rank."""
     arguments = sys.argv[1:] or [os.environ.get("AORTA_ENV_OUTPUT", "")]
     if len(arguments) != 1 or not arguments[0]:
         sys.stderr.write("usage: capture FILE, or AORTA_ENV_OUTPUT=FILE capture\n")
         return 2
-    if (os.environ.get("LOCAL_RANK") or "0") != "0":
+    rank = os.environ.get("RANK") or os.environ.get("SLURM_PROCID") or "0"
+    local_rank = os.environ.get("LOCAL_RANK") or os.environ.get("SLURM_LOCALID") or "0"
+    if local_rank != "0":
         return 0
     try:
-        capture_to(arguments[0].replace("{rank}", os.environ.get("RANK") or "0"))
-    except OSError as error:
-        sys.stderr.write(f"no snapshot written: {error}\n")
+        from aorta.instrumentation import capture_to
+
+        capture_to(arguments[0].replace("{rank}", rank))
+    except Exception as error:
+        sys.stderr.write(f"no snapshot written: {type(error).__name__}: {error}\n")
         return 1
     return 0
 

@@ -7,18 +7,19 @@ import torch
 
 
 def capture_environment() -> None:
-    """Write a snapshot where AORTA_ENV_OUTPUT says, from the first process of each node; ``{rank}`` is RANK.
+    """Write a snapshot to AORTA_ENV_OUTPUT, from the first process of each node; ``{rank}`` is its rank.
 
-    AORTA_PROBE_INVOCATION (buck2_run, buck2_action) is read by aorta itself. A snapshot that cannot be taken
-    or written costs a line on standard error, never the job.
+    A snapshot that cannot be taken or written costs a line on standard error, never the job.
     """
     output = os.environ.get("AORTA_ENV_OUTPUT")
-    if not output or (os.environ.get("LOCAL_RANK") or "0") != "0":
+    rank = os.environ.get("RANK") or os.environ.get("SLURM_PROCID") or "0"
+    local_rank = os.environ.get("LOCAL_RANK") or os.environ.get("SLURM_LOCALID") or "0"
+    if not output or local_rank != "0":
         return
     try:
         from aorta.instrumentation import capture_to
 
-        capture_to(output.replace("{rank}", os.environ.get("RANK") or "0"))
+        capture_to(output.replace("{rank}", rank))
     except Exception as error:
         sys.stderr.write(f"warning: no snapshot of the environment: {type(error).__name__}: {error}\n")
 
