@@ -1,7 +1,7 @@
 """Which targets are which libraries: patterns as data.
 
 A pattern is a regular expression that is looked for (``re.search``) in the label without configuration,
-``cell//package:name``. A caller's patterns come first, then those of plugins, then these.
+``cell//package:name``. A caller's patterns, and those of plugins, count beside these.
 """
 
 import re
@@ -51,16 +51,20 @@ BUILTIN: Mapping[str, tuple[str, ...]] = {
 
 
 class Libraries:
-    """The patterns of one capture, ``more`` before the built-in ones; ``find`` asks them in their order."""
+    """The patterns of one capture: ``more``, and the built-in ones."""
 
     def __init__(self, more: Mapping[str, str]) -> None:
-        own = [(name, f":(?:{'|'.join(targets)}){_END}") for name, targets in BUILTIN.items()]
-        self._patterns = [(name, re.compile(pattern)) for name, pattern in (*more.items(), *own)]
+        self._more = {name: re.compile(pattern) for name, pattern in more.items()}
+        self._builtin = {
+            name: re.compile(f":(?:{'|'.join(targets)}){_END}") for name, targets in BUILTIN.items()
+        }
 
     def names(self, label: Label) -> list[str]:
-        """Return the libraries that a target is: all whose pattern is found in its label."""
+        """Return the libraries that a target is: all of ``more`` that match, and the first built-in one."""
         text = str(label)
-        return list(dict.fromkeys(name for name, pattern in self._patterns if pattern.search(text)))
+        found = [name for name, pattern in self._more.items() if pattern.search(text)]
+        known = next((name for name, pattern in self._builtin.items() if pattern.search(text)), None)
+        return found if known is None or known in found else [*found, known]
 
 
 def check_libraries(patterns: Mapping[str, str]) -> dict[str, str]:

@@ -32,8 +32,7 @@ def buck_wishes(
     return {
         **wishes,
         "buck_target": check_target(target),
-        # A label is of the first library whose pattern is found in it.
-        "buck_libraries": {**own, **{name: pattern for name, pattern in more.items() if name not in own}},
+        "buck_libraries": {**more, **own},
         "complaints": complaints,
     }
 

@@ -47,7 +47,7 @@ class Library:
     ] = None
 
 
-#: A target dependency is what the workload loads: it comes first.
+#: A target dependency may be loaded by what is built: it comes first.
 ORDER = {part: number for number, part in enumerate(Part)}
 
 
