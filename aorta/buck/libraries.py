@@ -25,7 +25,8 @@ BUILTIN: Mapping[str, tuple[str, ...]] = {
     "ainic": (r"(?:lib)?rccl[-_](?:anp|net)",),
     "rccl_net_plugin": (
         r"(?:lib)?aws[-_]ofi[-_][rn]ccl",
-        r"(?:lib)?[rn]ccl[-_]net[-_][\w-]+?",
+        # librccl-net-NAME.so is a plugin; its tests and headers are none.
+        r"(?:lib)?[rn]ccl[-_]net[-_](?![\w-]*(?:tests?|bench|headers|utils)$)[\w-]+?",
         r"(?:lib)?nccl[-_]net",
         r"(?:lib)?[rn]ccl[-_]rdma[-_]sharp(?:[-_]plugins?)?",
     ),

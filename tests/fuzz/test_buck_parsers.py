@@ -121,11 +121,12 @@ def test_no_text_takes_for_ever(row):
     check_long(row)
 
 
-@MANY
+@settings(MANY, max_examples=400)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),
         lambda x: st.lists(x) | st.dictionaries(st.text() | st.just("$error"), x),
+        max_leaves=12,
     )
 )
 def test_any_json_is_rows_or_refused(value):
@@ -217,17 +218,11 @@ def test_nothing_of_a_secret_is_left_in_a_complaint(words, between, number):
     assert left.startswith("Error: bad pair ")
 
 
-@settings(MANY, max_examples=40)
-@given(
-    st.lists(
-        st.sampled_from(["mode=a", "mode=b", "config=a.b=1", "config=a.b=2", "config=a.b=", "modifier=a"]),
-        max_size=4,
-    ),
-    st.lists(
-        st.sampled_from(["mode=a", "mode=b", "config=a.b=1", "config=a.b=2", "config=a.b=", "modifier=a"]),
-        max_size=4,
-    ),
-)
+FEW = st.lists(st.sampled_from(["mode=a", "config=a.b=1", "config=a.b=2", "modifier=a"]), max_size=2)
+
+
+@settings(MANY, max_examples=25)
+@given(FEW, FEW)
 def test_equal_fingerprints_are_equal_command_lines(one, other):
     first, second = BuckContext.of(one), BuckContext.of(other)
     assert (first.fingerprint() == second.fingerprint()) == (one == other)
