@@ -4,6 +4,8 @@ import json
 import re
 import shlex
 import urllib.parse
+from collections.abc import Sequence
+from posixpath import commonprefix
 
 from aorta.host.protocol import Argv, Masked
 from aorta.model.redact import REDACTED
@@ -12,6 +14,8 @@ from aorta.model.redact import REDACTED
 SHORT = 4
 #: Of a longer one its beginning is masked too: messages are cut off.
 LONG, HEAD = 16, 12
+#: What an answer holds that is a complaint, though the command ended well.
+COMPLAINT = '"$error"'
 
 
 class Scrub:
@@ -27,7 +31,7 @@ class Scrub:
 
     def output(self, text: str, *, good: bool) -> str:
         """Return the standard output of a command; what a ``good`` one answers keeps ordinary words."""
-        if not good or text.lstrip()[:1] not in ("{", "["):
+        if not good or text.lstrip()[:1] not in ("{", "[") or COMPLAINT in text:
             return self.diagnostics(text)
         for secret in self._strange:
             if len(secret) >= SHORT:
@@ -36,16 +40,21 @@ class Scrub:
         return text
 
     def diagnostics(self, text: str) -> str:
-        """Return what a command complained about."""
+        """Return what a command complained about.
+
+        First whole secrets in all forms go, then what was cut off, then parts in forms that nobody knows:
+        the other way round a part that two forms share would hide the rest.
+        """
         for value, shown in sorted(self._shown.items(), key=lambda pair: -len(pair[0])):
-            for form, as_shown in zip(forms_of(value), forms_of(shown), strict=False):
-                text = text.replace(form, as_shown)
-        for secret in self._secrets:
-            for form in forms_of(secret):
-                text = _without(text, form)
-            for part in _printable_parts(secret):
-                if len(part) > SHORT:
-                    text = _without(text, part)
+            for form in forms_of(value):
+                text = text.replace(form, shown)
+        forms = [forms_of(secret) for secret in self._secrets]
+        for form in (each for of_one in forms for each in of_one):
+            text = _without(text, form)
+        for of_one in forms:
+            text = _without_beginnings(text, of_one)
+        for part in (each for secret in self._secrets for each in _parts(secret)):
+            text = text.replace(part, REDACTED)
         return text
 
     def cut(self, text: str) -> str:
@@ -54,9 +63,11 @@ class Scrub:
         return text[: len(text) - longest] if longest else text
 
 
-def _printable_parts(secret: str) -> list[str]:
-    """Return what of a text every program prints alike: between blanks, and what some escape or replace."""
-    return "".join(char if char.isprintable() else " " for char in secret).split()
+def _parts(secret: str) -> list[str]:
+    """Return what of a text every program prints alike: between blanks and what some escape, or unescape."""
+    plain = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+    parts = [*plain.findall(secret), *plain.findall(re.sub(r"\\.", " ", secret))]
+    return [part for part in dict.fromkeys(parts) if len(part) > SHORT]
 
 
 def forms_of(secret: str) -> list[str]:
@@ -83,18 +94,20 @@ def _as_read(secret: str, errors: str) -> str:
 
 
 def _without(text: str, secret: str) -> str:
-    """Return a text without a secret, and without the beginning of a long one."""
+    """Return a text without a secret; one that is short goes where it stands as a word."""
     if len(secret) < SHORT:
         return re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", lambda _: REDACTED, text)
-    if len(secret) < LONG:
-        return text.replace(secret, REDACTED)
-    parts: list[str] = []
-    done = 0
-    head = secret[:HEAD]
-    while (begin := text.find(head, done)) >= 0:
-        end = begin + HEAD
-        while end < len(text) and end - begin < len(secret) and text[end] == secret[end - begin]:
-            end += 1
-        parts += (text[done:begin], REDACTED)
-        done = end
-    return "".join((*parts, text[done:]))
+    return text.replace(secret, REDACTED)
+
+
+def _without_beginnings(text: str, forms: Sequence[str]) -> str:
+    """Return a text without the beginnings of a long secret, as far as each agrees with one of its forms."""
+    for head in dict.fromkeys(form[:HEAD] for form in forms if len(form) >= LONG):
+        alike = [form for form in forms if form.startswith(head)]
+        parts: list[str] = []
+        done = 0
+        while (begin := text.find(head, done)) >= 0:
+            parts += (text[done:begin], REDACTED)
+            done = begin + max(len(commonprefix((text[begin : begin + len(form)], form))) for form in alike)
+        text = "".join((*parts, text[done:]))
+    return text

@@ -25,8 +25,14 @@ def envelope(run: Orchestrator) -> Collection:
         user=_user(run),
         executable=sys.executable or None if live else None,
         python=run.request.python or (None if live else _recorded_python(run)),
-        argv=redact_argv(run.request.buck_context.masked(sys.argv)) if live else None,
+        argv=_argv(run) if live else None,
     )
+
+
+def _argv(run: Orchestrator) -> tuple[str, ...] | None:
+    """Return the words of this process without secrets; a program that embeds Python may have none."""
+    words = getattr(sys, "argv", None)
+    return redact_argv(run.request.buck_context.masked(words)) if isinstance(words, list) else None
 
 
 def _strategy(run: Orchestrator) -> str:

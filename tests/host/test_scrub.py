@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import time
 import urllib.parse
 
 import pytest
@@ -138,3 +139,34 @@ def test_what_a_program_escapes_divides_a_secret():
 def test_a_secret_that_no_system_could_pass():
     # A program may give what no command line can hold.
     assert "lone" not in Scrub(("x", masked("lone-part\ud800"))).diagnostics("lone-part?")
+
+
+def test_all_forms_of_one_go_though_they_begin_alike():
+    secret = """a-long-beginning'second "third" of\\it"""
+    forms = (
+        str,
+        lambda text: json.dumps(text)[1:-1],
+        repr,
+        shlex.quote,
+        urllib.parse.quote,
+        lambda text: json.dumps(json.dumps(text)),
+    )
+    told = Scrub(("x", masked(secret))).diagnostics("; ".join(form(secret) for form in forms))
+    assert not any(part in told for part in ("beginning", "second", "third"))
+
+
+def test_escapes_that_a_program_carries_out():
+    assert "second" not in Scrub(("x", masked("first\\nsecond"))).diagnostics("first\nsecond")
+
+
+def test_a_message_that_was_cut_off_within_an_escaped_form():
+    secret = 'a-long-beginning"and-a-second-part'
+    told = Scrub(("x", masked(secret))).diagnostics(json.dumps(secret)[1:30])
+    assert told == "[redacted]"
+
+
+def test_many_secrets_take_no_time():
+    scrub = Scrub([masked(f"Value {number} of many") for number in range(2000)])
+    started = time.monotonic()
+    assert "of many" not in scrub.diagnostics("Value 1999 of many\n" * 2000)
+    assert time.monotonic() - started < 5
