@@ -3,23 +3,14 @@
 import re
 
 from aorta.buck.options import BuckError
+from aorta.buck.words import Role
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Word
 
 #: A target name may hold these, and a query does not take them unquoted.
 UNQUOTED = re.compile(r"[=~!+,;&()\[\]{}'\"<>|^`\\$]")
 
 _CONFIGURED = re.compile(r"(?P<label>.+?) \((?P<cfg>[^()]*)\)(?: \((?P<exec>[^()]*)\))?")
 _UNBOUND = "<unbound>"
-
-
-class Role(Word):
-    """How a target comes to be in the graph of another: by its configuration."""
-
-    TARGET = "target"
-    EXEC = "exec"
-    TOOLCHAIN = "toolchain"
-    OTHER = "other"
 
 
 @frozen

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from aorta.buck.words import ContextSource
 from aorta.host.protocol import Masked
 from aorta.model.frozen import frozen
 from aorta.model.redact import REDACTED, is_secret_name
-from aorta.model.vocabulary import Word
 
 MODE, CONFIG, MODIFIER = KINDS = ("mode", "config", "modifier")
 
@@ -34,15 +34,6 @@ _ORDINARY = r"[a-z0-9_.+/:-]{0,64}|[A-Z0-9_.]{0,16}"
 
 class BuckError(ValueError):
     """An option or a target that cannot be meant; the text says what to write, and holds no value."""
-
-
-class ContextSource(Word):
-    """Who said how the target is built."""
-
-    NONE = "none"
-    UNSPECIFIED = "unspecified"
-    DEFAULT_CONFIRMED = "default_confirmed"
-    EXPLICIT = "explicit"
 
 
 @frozen

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
+from aorta.buck.words import ContextSource
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
@@ -28,7 +29,7 @@ class BuckInvocation:
     ] = None
     target: Annotated[str | None, Fact("The label as the caller named it.", provenance=CALLER)] = None
     context_source: Annotated[
-        Literal["none", "unspecified", "default_confirmed", "explicit"] | None,
+        ContextSource | None,
         Fact(
             "Who said how the target is built: none (no target), unspecified (nobody), default_confirmed"
             " (the caller, that no option is used), explicit (the caller's options).",
@@ -105,7 +106,7 @@ def collect(ctx: Context) -> BuckInvocation:
         if ctx.request.buck_context.options or ctx.request.buck_context.default_confirmed:
             text = "options without a target: they were not used"
             ctx.note(ReasonKind.UNSPECIFIED, "context_source", text)
-        return BuckInvocation(context_source="none", **told)
+        return BuckInvocation(context_source=ContextSource.NONE, **told)
     if graph.status is QueryStatus.SUCCESS:
         told["configured_root_target"] = graph.roots[0].text if len(graph.roots) == 1 else None
         told["root_configurations"] = tuple(row.configuration for row in graph.roots if row.configuration)
@@ -122,7 +123,7 @@ def _options(ctx: Context) -> dict[str, Any]:
     digest = combined(contents)
     if modes and digest is None:
         ctx.note(ReasonKind.BLOCKED, "mode_files_digest", f"not every mode file was read: see {FIELD}")
-    if context.source.value == "unspecified":
+    if context.source is ContextSource.UNSPECIFIED:
         text = (
             "a target without the options it is built with: name them with --buck-option, or say"
             " --buck-default-context where there are none"
@@ -130,7 +131,7 @@ def _options(ctx: Context) -> dict[str, Any]:
         ctx.note(ReasonKind.UNSPECIFIED, "context_source", text, subject=ctx.request.buck_target)
     return {
         "target": ctx.request.buck_target,
-        "context_source": context.source.value,
+        "context_source": context.source,
         "mode_files": modes,
         "config_keys": context.names("config"),
         "modifiers": context.names("modifier"),

@@ -2,22 +2,14 @@
 
 from typing import Annotated, Literal
 
+from aorta.buck.words import Role
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance, ReasonKind, Word
+from aorta.model.vocabulary import Provenance, ReasonKind
 from aorta.plugin import collector
 from aorta_collectors.build_system import BuildSystem
 from aorta_collectors.providers.buck_graph import BuckGraph
-
-
-class Part(Word):
-    """How a library comes to be in the graph: see ``aorta.buck.labels.Role``."""
-
-    TARGET = "target"
-    EXEC = "exec"
-    TOOLCHAIN = "toolchain"
-    OTHER = "other"
 
 
 @frozen
@@ -38,7 +30,7 @@ class Library:
         str | None, Fact("The row as buck2 gave it.", caveat="Its hash changes with any constraint.")
     ] = None
     role: Annotated[
-        Part | None,
+        Role | None,
         Fact(
             "target (in the target's own configuration), exec (in another one: what builds it), toolchain,"
             " or other (no configuration, or of a pattern that has no root).",
@@ -48,7 +40,7 @@ class Library:
 
 
 #: A target dependency may be loaded by what is built: it comes first.
-ORDER = {part: number for number, part in enumerate(Part)}
+ORDER = {role: number for number, role in enumerate(Role)}
 
 
 @collector(
@@ -75,20 +67,18 @@ def collect(ctx: Context) -> tuple[Library, ...] | None:
     known = Libraries(ctx.request.buck_libraries)
     roots = frozenset(row.configuration for row in graph.roots if row.configuration)
     revision = ctx.need(BuildSystem).revision
-    found = []
-    for row in graph.rows:
-        for name in known.names(row.label):
-            role = Part(row.role(roots).value)
-            found.append(
-                Library(
-                    name=name,
-                    source="buck",
-                    revision=revision,
-                    target=str(row.label),
-                    configured_target=row.text,
-                    role=role,
-                )
-            )
+    found = [
+        Library(
+            name=name,
+            source="buck",
+            revision=revision,
+            target=str(row.label),
+            configured_target=row.text,
+            role=row.role(roots),
+        )
+        for row in graph.rows
+        for name in known.names(row.label)
+    ]
     names = {library.name for library in found}
     for name, pattern in ctx.request.buck_libraries.items():
         if name not in names:
@@ -98,5 +88,5 @@ def collect(ctx: Context) -> tuple[Library, ...] | None:
 
 
 def _place(library: Library) -> tuple[int, str, str, str]:
-    part = library.role or Part.OTHER
-    return ORDER[part], library.name or "", library.target or "", library.configured_target or ""
+    role = library.role or Role.OTHER
+    return ORDER[role], library.name or "", library.target or "", library.configured_target or ""

@@ -2,8 +2,9 @@
 
 import pytest
 
-from aorta.buck.labels import Label, Role, check_target, is_pattern, parse_configured, parse_label
+from aorta.buck.labels import Label, check_target, is_pattern, parse_configured, parse_label
 from aorta.buck.options import BuckError
+from aorta.buck.words import Role
 
 HASH = "0123456789abcdef"
 

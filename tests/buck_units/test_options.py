@@ -6,11 +6,11 @@ from aorta.buck.options import (
     PREFIX,
     BuckContext,
     BuckError,
-    ContextSource,
     context_of,
     option_of,
     parse_option,
 )
+from aorta.buck.words import ContextSource
 from aorta.host.protocol import Masked
 from aorta.model.redact import REDACTED
 
