@@ -1,25 +1,18 @@
 """``aorta env diff``: what two snapshots say differently."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aorta.cli.errors import Command, Misuse, printing
 from aorta.instrumentation.process import Stdout, say
 
+if TYPE_CHECKING:
+    from aorta.cli.diff_report import Read
+
 #: Exit status under ``--exit-code`` when something differs.
 DIFFERENT = 1
-
-
-class Read(NamedTuple):
-    """A document to be compared: the file, what stands in it, and what is to be said of reading it."""
-
-    file: str
-    document: Mapping[str, Any]
-    version: str
-    note: str
 
 
 @click.command(cls=Command, short_help="Compare two snapshots: what differs, weightiest first.")
@@ -48,6 +41,7 @@ def diff(
     """
     if a == b == "-":
         raise Misuse("standard input holds one snapshot: only one of A and B can be '-'")
+    from aorta.cli import diff_report
     from aorta.cli.declared import knowledge
     from aorta.compare import compare
     from aorta.model.codec import Codec
@@ -60,8 +54,6 @@ def diff(
     wanted = _wanted(sections, {*known.order, *(name for side in sides for name in _sections(side))})
     found = compare(sides[0].document, sides[1].document, known, wanted)
     with Stdout() as out, printing():
-        from aorta.cli import diff_report
-
         if as_json:
             out.write(json.dumps(diff_report.as_json(sides, found), indent=2) + "\n")
         else:
@@ -70,8 +62,9 @@ def diff(
         ctx.exit(DIFFERENT)
 
 
-def _read(file: str, codec: Any) -> Read:
+def _read(file: str, codec: Any) -> "Read":
     """Return the document in a file; one of 1.x upgraded, one that cannot be loaded as it stands."""
+    from aorta.cli.diff_report import Read
     from aorta.cli.show import load
     from aorta.model.codec import DocumentError, version_of
 
@@ -89,7 +82,7 @@ def _read(file: str, codec: Any) -> Read:
     return Read(file, document, f"{major}.{minor}", note)
 
 
-def _sections(side: Read) -> list[str]:
+def _sections(side: "Read") -> list[str]:
     from aorta.compare.side import Side
 
     return list(Side(side.document).sections())

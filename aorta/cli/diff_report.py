@@ -4,7 +4,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from aorta.cli.plain import Document, clean
 from aorta.compare import Comparison, Row
@@ -23,20 +23,16 @@ _DIGEST = re.compile(r"\b([a-z0-9-]+:[0-9a-f]{16})[0-9a-f]{16,}")
 VIEWS = "proves nothing about the job: one side is the workload's view, the other is not"
 
 
-class Side(Protocol):
-    """What is known of a file: ``Read`` of the command."""
+class Read(NamedTuple):
+    """A document that is compared: the file, what stands in it, and what is to be said of reading it."""
 
-    @property
-    def file(self) -> str: ...  # noqa: D102
-    @property
-    def document(self) -> Mapping[str, Any]: ...  # noqa: D102
-    @property
-    def version(self) -> str: ...  # noqa: D102
-    @property
-    def note(self) -> str: ...  # noqa: D102
+    file: str
+    document: Mapping[str, Any]
+    version: str
+    note: str
 
 
-def as_json(sides: Sequence[Side], found: Comparison) -> dict[str, Any]:
+def as_json(sides: Sequence[Read], found: Comparison) -> dict[str, Any]:
     """Return a comparison as JSON values; its keys are always the same."""
     differ = found.views.differ
     return {
@@ -58,7 +54,7 @@ def as_json(sides: Sequence[Side], found: Comparison) -> dict[str, Any]:
     }
 
 
-def _head(side: Side) -> dict[str, Any]:
+def _head(side: Read) -> dict[str, Any]:
     known = Document(side.document)
     return {
         "file": side.file,
@@ -93,7 +89,7 @@ def _row(row: Row, *, differ: bool) -> dict[str, Any]:
     }
 
 
-def show(sides: Sequence[Side], found: Comparison, out: Stdout, *, everything: bool) -> None:
+def show(sides: Sequence[Read], found: Comparison, out: Stdout, *, everything: bool) -> None:
     """Print a comparison as a table."""
     blocks = list(_blocks(found, everything=everything))
     heads = [f"{name}  {_titled(side)}" for name, side in zip("AB", sides, strict=True)]
@@ -107,7 +103,7 @@ def show(sides: Sequence[Side], found: Comparison, out: Stdout, *, everything: b
         out.write("\n".join(lines) + "\n")
 
 
-def _titled(side: Side) -> str:
+def _titled(side: Read) -> str:
     head = _head(side)
     told = [f"schema {side.version}"]
     told += [f"{name} {head[name]}" for name in ("node", "rank") if head[name]]

@@ -68,26 +68,23 @@ def _side_by_side(rows: Sequence[Row], place: Place, rest: str, total: int) -> R
     b: Any = [row.b for _, row in named]
     note = f"{len(named):,} of {total:,} differ"
     if not rest:
-        a, b = ([_named(name) for name, row in named if value(row) is not None] for value in (_a, _b))
+        a = [_named(name) for name, row in named if row.a is not None]
+        b = [_named(name) for name, row in named if row.b is not None]
         note = f"{len(named):,} of {total:,} are on one side only"
-    whys = [{row.why_a for row in rows}, {row.why_b for row in rows}]
     return replace(
         _several(rows[0], [name for name, _ in named], place, rest),
         a=None if all(row.a is None for row in rows) else a,
         b=None if all(row.b is None for row in rows) else b,
-        why_a=whys[0].pop() if len(whys[0]) == 1 else "",
-        why_b=whys[1].pop() if len(whys[1]) == 1 else "",
-        side=rows[0].side if len({row.side for row in rows}) == 1 else "both" if rows[0].side else "",
+        why_a=_shared([row.why_a for row in rows]),
+        why_b=_shared([row.why_b for row in rows]),
+        side=_shared([row.side for row in rows]) or ("both" if rows[0].side else ""),
         note=note,
     )
 
 
-def _a(row: Row) -> Any:
-    return row.a
-
-
-def _b(row: Row) -> Any:
-    return row.b
+def _shared(texts: Sequence[str]) -> str:
+    """Return the text that all have, an empty one where they differ."""
+    return texts[0] if len(set(texts)) == 1 else ""
 
 
 def _label(row: Row, place: Place, rest: str) -> str:
