@@ -5,7 +5,6 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -21,6 +20,7 @@ from tests.parts.buck_rules import rules_of
 from tests.parts.doc_programs import environment
 from tests.parts.pages import ROOT, blocks, inline, text_of
 
+PROBE = "docs/env-probe.md"
 RUNBOOK = "docs/runbook-residual-nan.md"
 PAGES = (WORKFLOW, ACTION, CONTEXT, RUNBOOK)
 
@@ -75,8 +75,12 @@ def test_the_lines_of_the_workflow_run_as_they_stand(place):
             assert json.loads(done.out)
     client = read(place, "env.client.json")
     assert client["buck_invocation"]["status"] == "success"
-    alone = read(place, "env.workload.json")
-    assert alone["execution_context"]["probe_invocation"] == "buck2_run"
+    for rank in (0, 2):
+        told = read(place, f"env.workload.{rank}.json")
+        assert told["execution_context"]["probe_invocation"] == "buck2_run"
+        assert told["build_system"]["kind"] is None
+        reasons = {one["kind"] for one in told["collection"]["reasons"] if one["section"] == "build_system"}
+        assert reasons == {"not_requested"}
     suites = ET.parse(place.root / "pair.xml").getroot()
     assert [suite.get("failures") for suite in suites] == ["0"]
 
@@ -88,6 +92,41 @@ def captures(place):
             ran(place, line)
             words = shlex.split(line)
             yield line, read(place, words[words.index("-o") + 1])["buck_invocation"]
+
+
+def test_a_query_that_failed_is_status_3_and_a_file(place):
+    """With the page's option; without it the file is there as well, and the status 0."""
+    line = lines(WORKFLOW, CAPTURE)[0].replace("//app:trainer", "//app:none_such")
+    for text, code in ((line, 3), (line.replace("--fail-on-partial ", ""), 0)):
+        done = place.run(text)
+        assert done.code == code, text
+        assert "none_such" in done.err
+        assert read(place, "env.client.json")["buck_invocation"]["status"] == "failure"
+        (place.root / "env.client.json").unlink()
+
+
+def test_one_mode_has_one_fingerprint_however_it_is_marked(place):
+    line = lines(WORKFLOW, CAPTURE)[0]
+    found = []
+    for mode in ("mode/opt", "@mode/opt", place.root / "mode/opt"):
+        ran(place, line.replace("mode=mode/opt", f"mode={mode}"))
+        found.append(read(place, "env.client.json")["buck_invocation"]["context_fingerprint"])
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize("pattern", ["//app/...", "//app:"])
+def test_a_pattern_has_no_root_and_the_gate_says_so(pair, pattern):
+    place, *_ = pair
+    line = lines(WORKFLOW, CAPTURE)[0].replace("--fail-on-partial ", "").replace("//app:trainer", pattern)
+    ran(place, line.replace("env.client.json", "pattern.json"))
+    client = read(place, "pattern.json")
+    assert client["buck_invocation"]["status"] == "success"
+    assert client["buck_invocation"]["configured_root_target"] is None
+    assert {row["role"] for row in client["library_introspection"]} == {"other"}
+    (place.root / "w.json").write_text(json.dumps(pair[2]))
+    done = place.run("aorta validate pair pattern.json w.json --json")
+    found = [one for one in json.loads(done.out)["findings"] if one["rule"] == "client.root"]
+    assert [one["severity"] for one in found] == ["warning"]
 
 
 def test_equal_options_have_equal_fingerprints_in_both_forms(place):
@@ -183,7 +222,7 @@ def pair(tmp_path_factory):
     ran(place, lines(WORKFLOW, CAPTURE)[0])
     [line] = [line for line in lines(WORKFLOW) if line.startswith("AORTA_ENV_OUTPUT") and "buck2 run" in line]
     ran(place, line)
-    client, workload = read(place, "env.client.json"), read(place, "env.workload.json")
+    client, workload = read(place, "env.client.json"), read(place, "env.workload.0.json")
     complete(workload)
     return place, client, workload
 
@@ -218,6 +257,7 @@ def test_what_a_file_must_report(pair, row, which):
     """Without it the gate says what the row says; with it nothing."""
     cell, _, verdict = row
     broken = {"container_detected": False, "schema_version": "1.12", "library_introspection": []}
+    broken["build_system.dirty"] = True
     changes = [(path, broken.get(path)) for path in fields(cell)]
     options = []
     if cell == "`container_detected`":
@@ -249,10 +289,19 @@ def test_the_snippet_names_the_files_of_nodes_apart(place):
     """Rank 8 is the first one of the second node: its file has its own name."""
     for rank, local in ((0, 0), (1, 1), (8, 0), (9, 1)):
         env = {"RANK": str(rank), "LOCAL_RANK": str(local), "AORTA_ENV_OUTPUT": "env.workload.{rank}.json"}
-        ran(place, "./trainer.par", **env)
+        ran(place, "./trainer.par", **env, SLURM_PROCID="7", SLURM_LOCALID="0")
     assert sorted(path.name for path in place.root.glob("env*")) == [
         "env.workload.0.json",
         "env.workload.8.json",
+    ]
+
+
+def test_srun_alone_names_the_files_of_nodes_apart(place):
+    [line] = [line for line in lines(WORKFLOW) if " srun " in line]
+    ran(place, line)
+    assert sorted(path.name for path in place.root.glob("env*")) == [
+        "env.workload.0.json",
+        "env.workload.2.json",
     ]
 
 
@@ -263,7 +312,7 @@ def test_an_unmodified_package_runs_the_probe(place):
     ran(place, write)
     place.env["PYTHONPATH"] = str(place.root)
     ran(place, probe)
-    document = read(place, "env.workload.json")
+    document = read(place, "env.workload.0.json")
     assert document["execution_context"]["probe_invocation"] == "buck2_run"
     assert document["execution_context"]["markers"]["PAR_MAIN_ORIGINAL"]["present"]
     assert document["pytorch_version"], "the package's own torch"
@@ -271,18 +320,58 @@ def test_an_unmodified_package_runs_the_probe(place):
     assert "ModuleNotFoundError: No module named 'aorta'" in own.err
 
 
-def test_the_snippet_is_the_examples():
+def function_of(source, name):
+    [function] = [part for part in ast.parse(source).body if getattr(part, "name", "") == name]
+    return ast.get_source_segment(source, function)
+
+
+def test_there_is_one_snippet():
+    """On both pages and in the program to copy; the program that only captures has its ranks from the same lines."""
     [block] = blocks(WORKFLOW, "python")
-    source = (EXAMPLES / "app" / "trainer_main.py").read_text()
-    [function] = [
-        part for part in ast.parse(source).body if getattr(part, "name", "") == "capture_environment"
-    ]
-    assert block.text.strip() == ast.get_source_segment(source, function)
+    assert block.text == blocks(PROBE, "python")[-1].text
+    trainer, capture = ((EXAMPLES / "app" / f"{name}_main.py").read_text() for name in ("trainer", "capture"))
+    function = function_of(block.text, "capture_environment")
+    assert function == function_of(trainer, "capture_environment")
+    ranks = [line for line in function.splitlines() if "rank = " in line]
+    assert len(ranks) == 2
+    assert ranks == [line for line in capture.splitlines() if "rank = " in line]
+
+
+@pytest.mark.parametrize(
+    ("env", "written"),
+    [({}, []), ({"SLURM_PROCID": "8", "SLURM_LOCALID": "0"}, ["env.8.json"]), ({"LOCAL_RANK": "1"}, [])],
+)
+def test_the_snippet_is_a_program_as_it_stands(place, env, written):
+    [block] = blocks(WORKFLOW, "python")
+    (place.root / "program.py").write_text(block.text)
+    named = {"AORTA_ENV_OUTPUT": "env.{rank}.json"} if env else {}
+    done = ran(place, "python program.py", **env, **named)
+    assert done.err == ""
+    assert [path.name for path in place.root.glob("env*")] == written
+
+
+def test_the_snippet_without_aorta_ends_well(place):
+    [block] = blocks(WORKFLOW, "python")
+    (place.root / "aorta.py").write_text("")
+    (place.root / "program.py").write_text(block.text)
+    done = ran(place, "python program.py", AORTA_ENV_OUTPUT="env.json", PYTHONPATH=str(place.root))
+    assert len(done.err.splitlines()) == 1
+    assert not (place.root / "env.json").exists()
+
+
+def test_the_gate_of_a_bare_checkout(pair):
+    place, client, workload = pair
+    [script] = [word for word in inline(WORKFLOW) if word.startswith("python3 ")]
+    for name, document in (("c.json", client), ("w.json", workload)):
+        (place.root / name).write_text(json.dumps(document))
+    line = script.replace("CLIENT", f"{place.root}/c.json").replace("WORKLOAD…", f"{place.root}/w.json")
+    done = shell(line, ROOT, {**place.env, "PYTHONPATH": ""})
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_program_that_only_captures_sees_the_torch_of_the_trainer(place):
     ran(place, next(line for line in lines(WORKFLOW) if "//app:capture" in line))
-    document = read(place, "env.capture.json")
+    document = read(place, "env.workload.0.json")
     assert "#link-tree/" in document["pytorch_build"]["file"]
     assert document["execution_context"]["markers"]["BUCK_RUN_BUILD_ID"]["present"]
 
@@ -295,15 +384,15 @@ def test_the_lines_of_the_action_run_as_they_stand(place):
     outputs = {}
     for line in lines(ACTION):
         if "validate" in line:
-            workload = complete(read(place, "env.workload.json"))
-            (place.root / "env.workload.json").write_text(json.dumps(workload))
+            workload = complete(read(place, "env.workload.0.json"))
+            (place.root / "env.workload.0.json").write_text(json.dumps(workload))
         outputs[line] = ran(place, line).out
     shown, nonce = [outputs[line].strip() for line in list(outputs)[2:4]]
     assert json.loads(shown) == nonce
     assert re.fullmatch(r"[0-9a-f-]{36}", nonce)
     [told] = [json.loads(out) for line, out in outputs.items() if "what-ran" in line]
     assert told["reproducer"]["executor"] == "Re"
-    workload = read(place, "env.workload.json")
+    workload = read(place, "env.workload.0.json")
     assert workload["execution_context"]["probe_invocation"] == "buck2_action"
     assert not workload["execution_context"]["markers"]["BUCK2_DAEMON_UUID"]["present"]
 
@@ -315,7 +404,7 @@ def build(place, *changes):
         assert old in line
         line = line.replace(old, new)
     ran(place, line)
-    return (place.root / "build.id").read_text().strip(), read(place, "env.workload.json")
+    return (place.root / "build.id").read_text().strip(), read(place, "env.workload.0.json")
 
 
 def test_a_nonce_makes_the_action_run_again(place):
@@ -347,7 +436,7 @@ def test_a_local_action_names_its_build(place):
 
 def test_the_image_is_said_by_the_rule(place):
     ran(place, lines(ACTION)[0])
-    _, document = build(place, ("-c aorta.probe_nonce", "-c aorta.re_image=IMAGE -c aorta.probe_nonce"))
+    _, document = build(place)
     assert document["execution_context"]["markers"]["AORTA_RE_IMAGE"]["value"] == "IMAGE"
 
 
@@ -361,6 +450,16 @@ def test_the_table_of_the_rule_is_the_rules(place):
     assert all(name in cells for name in rule["env"])
     assert 'AORTA_ENV_OUTPUT="$PWD/$OUT"' in rule["cmd"]
     assert "$(exe_target " in rule["cmd"]
+
+
+@pytest.mark.parametrize(("page", "name"), [(ACTION, "action"), (CONTEXT, "markers")])
+def test_the_commands_of_a_page_are_the_files(page, name):
+    """What a file to copy says of its build is what its page says."""
+    text = (EXAMPLES / name / "BUCK.example").read_text()
+    shown = "\n".join(re.findall(r"^#     (.+)$", text, re.MULTILINE)).replace("\\\n", "").splitlines()
+    assert [shlex.split(line) for line in shown] == [
+        shlex.split(line) for line in lines(page) if "buck2 build" in line or line.startswith("nonce=")
+    ]
 
 
 # The experiment on markers.
@@ -480,20 +579,6 @@ def test_triage_and_what_follows_stand_in_the_order_of_the_tool(nodes):
     known = [order.index(name) for name in sections if name in order and name not in ("rccl", "hipblaslt")]
     groups = [next(i for i, (_, names) in enumerate(GROUPS) if order[place] in names) for place in known]
     assert groups == sorted(groups)
-
-
-def test_the_capture_of_the_runbook_runs(nodes):
-    folder, env = nodes
-    [block] = blocks(RUNBOOK, "python")
-    for rank, local in (("8", "0"), ("9", "1")):
-        told = {**env, "RANK": rank, "LOCAL_RANK": local}
-        command = [sys.executable, "-W", "error", "-c", block.text]
-        done = subprocess.run(
-            command, cwd=folder, env=told, capture_output=True, text=True, timeout=50, check=False
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-    assert [path.name for path in folder.glob("env-*.json")] == ["env-8.json"]
-    assert json.loads((folder / "env-8.json").read_text())["collection"]["detail"] == "full"
 
 
 def test_how_often_luck_explains_clean_runs():

@@ -1,5 +1,6 @@
 """A checkout of Buck for the lines of the documentation: the examples, files that pages name, buck2, aorta, launchers."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -61,7 +62,6 @@ class Place:
         third_party = self.root / "third-party"
         torches.stand_in(third_party / "torch", TORCH + torches.ANSWERS, metadata=False)
         (third_party / "torch" / "BUCK").write_text(TORCH_BUCK, encoding="utf-8")
-        (third_party / "aorta").symlink_to(ROOT)
         self.project.mode("mode/opt", "--config", "build.mode=opt")
         self.project.mode("ci/site.bcfg", "[site]", "name = a")
         for block in blocks(WORKFLOW):
@@ -76,7 +76,9 @@ class Place:
         (self.root / name).symlink_to(made)
 
     def run(self, line: str, **env: str) -> Ran:
-        """Run a line of a page in the project."""
+        """Run a line of a page in the project; a variable that it sets is there for those after it."""
+        named = re.fullmatch(r'(\w+)="\$\(.*\)"', line)
+        line = f'{line}; printf %s "${named[1]}"' if named else line
         done = subprocess.run(
             ["sh", "-c", line],
             cwd=self.root,
@@ -87,4 +89,6 @@ class Place:
             timeout=50,
             check=False,
         )
+        if named:
+            self.env[named[1]] = done.stdout
         return Ran(done.returncode, done.stdout, done.stderr, 0.0)
