@@ -78,7 +78,7 @@ def readers(folder):
     for line in (
         f"aorta env probe --replay {ROOT}/tests/hosts/b-mi300x-docker-rocm720.jsonl -o good.json",
         f"aorta env probe --replay {ROOT}/tests/hosts/o-mi325x-docker-rocm720-host701.jsonl -o bad.json",
-        "AORTA_ENV_OUTPUT=workload.rank0.json AORTA_PROBE_INVOCATION=buck2_run ./trainer.par",
+        "AORTA_ENV_OUTPUT=env.workload.0.json AORTA_PROBE_INVOCATION=buck2_run ./trainer.par",
     ):
         assert place.run(line).code == 0
     return place.root, place.env
@@ -128,7 +128,7 @@ def test_the_python_blocks_run(page, folder, env):
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", block.text],
             cwd=folder,
-            env=env,
+            env={**env, "AORTA_ENV_OUTPUT": "env.json"},
             capture_output=True,
             text=True,
             timeout=50,
