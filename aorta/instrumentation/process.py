@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import IO, Any, NoReturn
 
 from aorta.host.search_path import guard
+from aorta.model.text import printable
 
 #: Seconds that cleaning up may take after a signal before the process leaves anyway.
 LAST_S = 3.0
@@ -160,10 +161,10 @@ def _exit(code: int) -> NoReturn:
 
 
 def say(text: str) -> None:
-    """Write one line to standard error; nobody reading it is no error."""
+    """Write one line to standard error, without what steers a terminal; nobody reading it is no error."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(f"{' '.join(text.split())}\n")
+            sys.stderr.write(f"{printable(' '.join(text.split()))}\n")
             sys.stderr.flush()
 
 
