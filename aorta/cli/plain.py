@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from aorta.model.text import listed, printable
+from aorta.model.text import explained, listed, printable
 
 PARTIAL_KINDS_UNKNOWN = "partial"
 
@@ -107,9 +107,8 @@ def _by_line(reasons: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, tuple[
     for reason in reasons:
         field, detail, subject = reason.get("field"), reason.get("detail") or "", reason.get("subject")
         where = f"{reason.get('section')}.{field}" if field else str(reason.get("section"))
-        about = f" ({subject})" if subject and str(subject) not in detail else ""
         kind = str(reason.get("kind"))
-        yield f"{where}: {detail or kind}{about}", (kind, subject)
+        yield f"{where}: {explained(kind, str(detail), str(subject or ''))}", (kind, subject)
 
 
 def clean(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from aorta.compare.row import MISSING, Place
 from aorta.compare.tables import ENVELOPE
+from aorta.model.text import explained
 
 ABSENT = "absent"
 #: Said of an object of which nothing is told.
@@ -26,11 +27,6 @@ class Null(NamedTuple):
 
     known: bool
     why: str = ""
-
-    @property
-    def absent(self) -> bool:
-        """Tell whether the document says itself that it is not there."""
-        return self.known and bool(self.why)
 
 
 class Side:
@@ -174,6 +170,6 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _words(reason: Mapping[str, Any]) -> str:
-    kind, detail, subject = reason.get("kind"), str(reason.get("detail") or ""), reason.get("subject")
-    about = f" ({subject})" if subject and str(subject) not in detail else ""
-    return f"{kind}: {detail}{about}" if detail or about else str(kind)
+    kind, detail, subject = (str(reason.get(name) or "") for name in ("kind", "detail", "subject"))
+    words = explained(kind, detail, subject)
+    return f"{kind}: {words}" if detail else words

@@ -1,6 +1,7 @@
 """``Reason``: a typed statement of why something is missing."""
 
 from aorta.model.frozen import frozen
+from aorta.model.text import explained
 from aorta.model.vocabulary import PARTIAL_KINDS, ReasonKind
 
 
@@ -27,5 +28,4 @@ class Reason:
     def text(self) -> str:
         """Return the line of ``partial_reasons``."""
         where = f"{self.section}.{self.field}" if self.field else self.section
-        about = f" ({self.subject})" if self.subject and self.subject not in self.detail else ""
-        return f"{where}: {self.detail or self.kind.value}{about}"
+        return f"{where}: {explained(self.kind.value, self.detail, self.subject or '')}"

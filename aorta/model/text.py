@@ -14,6 +14,12 @@ def count_of(number: int, what: str) -> str:
     return f"{number} {what}{'s' if number != 1 else ''}"
 
 
+def explained(kind: str, detail: str, subject: str) -> str:
+    """Return the words of a reason: its sentence, else its kind, and what it is about."""
+    about = f" ({subject})" if subject and subject not in detail else ""
+    return f"{detail or kind}{about}"
+
+
 def printable(text: str) -> str:
     """Return a text in one line: what does not print, and may steer a terminal, is escaped."""
     if text.isprintable():

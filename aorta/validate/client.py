@@ -113,9 +113,13 @@ def context_fingerprint(client: Document, _: Options) -> Iterator[Said]:
 
 @rule("client.root", WARNING, "`buck_invocation.configured_root_target` names the one target of a query")
 def root(client: Document, _: Options) -> Iterator[Said]:
-    """Of a pattern, of a target that the answer lacks and of one in several configurations it is null."""
+    """Of a pattern and of a target that the answer lacks it is null.
+
+    Of a target behind a transition too, which has several configurations: then those are told.
+    """
     value = client.at("buck_invocation", "configured_root_target")
-    asked = client.at("buck_invocation", "status") == "success"
+    told_otherwise = len(client.listed("buck_invocation", "root_configurations")) > 1
+    asked = client.at("buck_invocation", "status") == "success" and not told_otherwise
     # An extract may be without; of a whole capture it is a key of every version that is judged.
     if asked and not (isinstance(value, str) and known(value)) and (value is not MISSING or client.captured):
         reason = why(client, "buck_invocation", "configured_root_target")

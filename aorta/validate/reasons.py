@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from aorta.model.text import explained
 from aorta.validate.document import Document
 from aorta.validate.value import plain
 
@@ -54,8 +55,7 @@ def _words(row: dict[str, Any]) -> str:
     detail, subject, kind = (
         value if isinstance(value := row.get(name), str) else "" for name in ("detail", "subject", "kind")
     )
-    about = f" ({subject})" if subject and subject not in detail else ""
-    return _line(f"{detail or kind}{about}")
+    return _line(explained(kind, detail, subject))
 
 
 def _line(text: str) -> str:

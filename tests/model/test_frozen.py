@@ -55,7 +55,7 @@ def test_the_document_has_the_key_as_it_is(build):
     assert empty(shape) == {"commit": None, "_source": None}
     assert nothing(shape) == build()
     assert Dumper().dump(build(_source="git"), shape) == {"commit": None, "_source": "git"}
-    assert _node(shape)["required"] == ["commit", "_source"]
+    assert _node(shape, ())["required"] == ["commit", "_source"]
 
 
 def test_it_is_read_back(build):

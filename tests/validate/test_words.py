@@ -139,6 +139,16 @@ def test_a_pattern_has_no_single_target():
     assert found(judged(old_client("1.13"), workload())) == set()
 
 
+def test_a_target_behind_a_transition_is_known_by_its_configurations():
+    changes = {
+        "buck_invocation.configured_root_target": None,
+        "buck_invocation.root_configurations": ["root//p:x#0123456789abcdef", "root//p:y#0123456789abcdef"],
+    }
+    assert found(judged(client(changes), workload())) == set()
+    changes["buck_invocation.root_configurations"] = []
+    assert found(judged(client(changes), workload())) == {"client.root"}
+
+
 @pytest.mark.parametrize(
     ("changes", "finds"),
     [
