@@ -134,9 +134,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
             said(f"aorta: cannot write standard output: {error.strerror or error}")
-        # Else the interpreter would try once more at its end, and complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _give_up(1)
         return 1
+    finally:
+        try:
+            if sys.stderr is not None:
+                sys.stderr.flush()
+        except (OSError, ValueError):
+            _give_up(2)
+
+
+def _give_up(stream: int) -> None:
+    """Write to nobody what a stream still has: the interpreter would try once more at its end, and fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def _print(text: str) -> None:

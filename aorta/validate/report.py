@@ -99,7 +99,7 @@ def _case(suite: ET.Element, name: str, found: list[Finding], verdict: Verdict) 
 def write(path: str, text: str) -> None:
     """Write a report: a temporary file beside it and a rename, or straight into a device or pipe.
 
-    No JSON is replaced, since a snapshot can be lost by a slip in the order of names. Raises OSError.
+    Only XML is replaced, since a snapshot can be lost by a slip in the order of names. Raises OSError.
     """
     data = text.encode("utf-8")
     try:
@@ -113,8 +113,8 @@ def write(path: str, text: str) -> None:
             stream.write(data)
         return
     target = os.path.realpath(path)
-    if _holds_json(target):
-        raise FileExistsError(17, "it holds JSON, which a JUnit report does not replace", path)
+    if not _is_replaceable(target):
+        raise FileExistsError(17, "it holds something else than XML, and is not replaced", path)
     temporary = f"{os.path.dirname(target)}/.aorta-{os.urandom(6).hex()}.tmp"
     try:
         with open(
@@ -130,9 +130,9 @@ def write(path: str, text: str) -> None:
         raise
 
 
-def _holds_json(path: str) -> bool:
+def _is_replaceable(path: str) -> bool:
     try:
         with open(path, "rb") as stream:
-            return stream.read(4096).lstrip()[:1] in (b"{", b"[")
+            return stream.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"<", b"")
     except FileNotFoundError:
-        return False
+        return True
