@@ -177,8 +177,8 @@ def leave(code: int, *, at_once: bool = True) -> NoReturn:
     exit_on_signals()
     for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
         if not _flushed(stream):
-            # Else the interpreter would try again at its end, and complain.
-            code = code or 1
+            # Else the interpreter would try again at its end, and complain. What nobody reads is no error.
+            code = code or int(stream is sys.stdout)
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), number)
     _await_commands()
