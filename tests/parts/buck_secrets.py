@@ -125,3 +125,6 @@ def _files(folders: Iterable[Path]) -> Iterator[Path]:
     for top in folders:
         for folder, _, names in os.walk(top):
             yield from (Path(folder, name) for name in names if Path(folder, name).is_file())
+
+
+SECRETS = Secrets()
