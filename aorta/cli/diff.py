@@ -93,7 +93,16 @@ def _wanted(given: tuple[str, ...], known: set[str]) -> set[str] | None:
         return None
     names = {name.strip() for text in given for name in text.split(",") if name.strip()}
     for name in sorted(names - known):
-        raise Misuse(f"--section: no section {name!r} in these documents")
+        raise Misuse(f"--section: no section {name!r} in these documents{_meant(name, known)}")
     if not names:
         raise Misuse("--section: names no section")
     return names
+
+
+def _meant(name: str, known: set[str]) -> str:
+    import difflib
+
+    close = sorted(one for one in known if one.startswith(name)) or difflib.get_close_matches(
+        name, sorted(known)
+    )
+    return f": did you mean {' or '.join(close[:3])}?" if close else ""

@@ -7,7 +7,7 @@ from typing import Any
 from aorta.compare.knowledge import Knowledge
 from aorta.compare.row import DIFFERENCE, INFORMATIONAL, UNKNOWN, Row
 from aorta.compare.side import Side, mapping
-from aorta.compare.tables import TRIAGE
+from aorta.compare.tables import GROUPS, TRIAGE
 from aorta.compare.walk import Walk
 from aorta.model.vocabulary import WORKLOADS
 
@@ -78,7 +78,10 @@ def _rows(sides: tuple[Side, Side], knowledge: Knowledge, wanted: Collection[str
         start = len(walk.rows)
         walk.section(name)
         walk.rows[start:] = sorted(walk.rows[start:], key=lambda row: row.path)
-    return walk.rows
+    groups = [name for name, _ in GROUPS]
+    return sorted(
+        walk.rows, key=lambda row: groups.index(row.weight) if row.weight in groups else len(groups)
+    )
 
 
 def _looked(path: str, sides: tuple[Side, Side], rows: list[Row]) -> Looked:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from aorta.compare.tables import GROUPS, IDENTITY, KEYS, OTHER, TELLING
+from aorta.compare.tables import GROUPED, GROUPS, IDENTITY, KEYS, OTHER, TELLING
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,6 @@ def group_number(section: str) -> int:
     return len(GROUPS)
 
 
-def group_of(section: str) -> str:
-    """Return the name of a section's group."""
-    return [*(name for name, _ in GROUPS), OTHER][group_number(section)]
+def group_of(section: str, path: str = "") -> str:
+    """Return the name of a section's group, or that of a field which stands in another one."""
+    return GROUPED.get(path) or [*(name for name, _ in GROUPS), OTHER][group_number(section)]

@@ -23,6 +23,7 @@ TRIAGE = (
 
 #: Groups of sections, the weightiest first; what is in none of them comes last.
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("machine", ("gpu_arch", "gpus", "docker")),
     ("driver", ("amdgpu_driver",)),
     ("rocm", ("rocm", "therock", "hip")),
     (
@@ -54,8 +55,40 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("network", ("nics", "nic_devices")),
     ("variables", ("env_vars",)),
+    (
+        "buck",
+        (
+            "build_system",
+            "buck_invocation",
+            "library_introspection",
+            "library_introspection_alternates",
+        ),
+    ),
 )
 OTHER = "other"
+
+#: Fields that stand in another group than their section.
+GROUPED = {
+    "execution_context.likely_execution_platform": "buck",
+    "execution_context.likely_execution_platform_source": "buck",
+}
+
+#: Fields that are copies of others: a catalog repeats what its library's section says.
+COPIES = {
+    "tensile_catalog.hipblaslt.kernel_db_revision": "hipblaslt.kernel_db_revision",
+    "tensile_catalog.hipblaslt.lib_hash": "hipblaslt.lib_hash",
+    "tensile_catalog.rocblas.kernel_db_revision": "rocblas.kernel_db_revision",
+    "tensile_catalog.rocblas.lib_hash": "rocblas.lib_hash",
+    "tensile_catalog.combined.kernel_db_combined_hash": "tensile.kernel_db_combined_hash",
+    "miopen_catalog.kernel_db_revision": "miopen.kernel_db_revision",
+    "miopen_catalog.lib_hash": "miopen.lib_hash",
+    "tensile_catalog.hipblaslt.menu.gfx_targets": "tensile_catalog.hipblaslt.menu.gfx_arch_coverage",
+    "tensile_catalog.rocblas.menu.gfx_targets": "tensile_catalog.rocblas.menu.gfx_arch_coverage",
+    "miopen_catalog.menu.gfx_targets": "miopen_catalog.menu.gfx_arch_coverage",
+    "pytorch_build.version": "pytorch_version",
+    "pytorch_build.flags.build_settings.COMMIT_SHA": "pytorch_build.git_commit",
+    "rocm.kmd_version": "amdgpu_driver.kmd_version",
+}
 
 #: Names and numbers of one machine, boot, container, task or job: they tell two apart and are no difference.
 IDENTITY = frozenset(

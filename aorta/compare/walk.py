@@ -249,7 +249,7 @@ class Walk:
                 path=place.path,
                 section=place.section,
                 kind=kind,
-                weight=group_of(place.section),
+                weight=group_of(place.section, place.pattern),
                 a=bounded(a),
                 b=bounded(b),
                 why_a=null_a.why,

@@ -34,7 +34,8 @@ def test_two_hosts_with_one_release_in_their_containers():
         "6.8.5",
         "6.14.14",
     )
-    assert found.differences[0].startswith("amdgpu_driver.")
+    assert found.differences[0].startswith("gpus[*].")
+    assert found.differences[4].startswith("amdgpu_driver.")
     assert {"rocblas.lib_hash", "gpus[*].marketing_name", "env_vars.OMP_NUM_THREADS"} <= set(
         found.differences
     )

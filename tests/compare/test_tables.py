@@ -36,6 +36,7 @@ SHAPES = dict(reversed([*shapes()]))
         "BY_PLACE",
         "CHANGED",
         "REPEATING",
+        "GROUPED",
         "REVISIONS",
     ],
 )
@@ -87,3 +88,15 @@ def test_rows_stand_by_weight():
         "host",
         "vendor",
     ]
+
+
+def test_copies_and_their_originals_are_fields():
+    named = {path.replace(".build_settings.COMMIT_SHA", ".build_settings") for path in tables.COPIES}
+    assert (named | set(tables.COPIES.values())) - set(SHAPES) == set()
+    assert not set(tables.COPIES) & set(tables.COPIES.values())
+
+
+def test_the_platform_stands_with_buck():
+    assert group_of("execution_context", "execution_context.likely_execution_platform") == "buck"
+    assert group_of("execution_context", "execution_context.probe_invocation") == tables.OTHER
+    assert set(tables.GROUPED.values()) <= {name for name, _ in tables.GROUPS}

@@ -573,7 +573,7 @@ def test_triage_and_what_follows_stand_in_the_order_of_the_tool(nodes):
     printed = shell("aorta env diff good.json bad.json", *nodes).stdout
     triage = [fields(row[0])[0] for row in rows(RUNBOOK, "3. Compare")]
     block = printed.split("\ntriage\n")[1].split("\n\n")[0]
-    assert [line.split()[0] for line in block.splitlines()] == triage
+    assert [line.split()[0] for line in block.splitlines()] == ["path", *triage]
     sections = [path.partition(".")[0] for row in rows(RUNBOOK, "3. Compare", 1) for path in fields(row[1])]
     order = [name for _, names in GROUPS for name in names]
     known = [order.index(name) for name in sections if name in order and name not in ("rccl", "hipblaslt")]
