@@ -192,6 +192,9 @@ def test_of_a_long_secret_that_was_cut_off_little_is_left(secret, at):
     assert secret[:12] not in Scrub([masked]).diagnostics(f"Error: bad value {secret[:at]}")
 
 
+FEW = st.lists(st.sampled_from(["mode=a", "config=a.b=1", "config=a.b=2", "modifier=a"]), max_size=2)
+
+
 @settings(MANY, max_examples=25)
 @given(FEW, FEW)
 def test_equal_fingerprints_are_equal_command_lines(one, other):
