@@ -24,6 +24,8 @@ def lines(*reasons):
     return {"collection.reasons": list(reasons), "partial_reasons": told, "partial": bool(told)}
 
 
+NOT_COLLECTED = {"collectors": {"build_system": {"status": "not_requested"}}}
+
 WITHOUT_BUCK = {
     "build_system": {"kind": "none"},
     "buck_invocation.status": "buck_not_detected",
@@ -109,7 +111,7 @@ def test_an_unspecified_context_is_one_error():
             'is null, not "buck2": no answer in 10 s',
         ),
         (
-            {"build_system": None, "collection.collectors.build_system.status": "not_requested"},
+            {"build_system": None, "collection": NOT_COLLECTED},
             'is missing, not "buck2": the section was not collected: not_requested',
         ),
         ({"build_system": {"kind": "none"}, "collection": None}, '(build_system.kind is "none")'),
