@@ -88,6 +88,8 @@ def is_pattern(target: str) -> bool:
 
 def check_target(target: str) -> str:
     """Return the target as it goes to buck2. Raises BuckError with what to write in its place."""
+    if not isinstance(target, str):
+        raise BuckError(f"a target is a text such as '//app:trainer', and no {type(target).__name__}")
     text = target.strip()
     if not text:
         raise BuckError("an empty target: write the label of one, such as //app:trainer")

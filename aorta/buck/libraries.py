@@ -70,6 +70,8 @@ class Libraries:
 
 def check_libraries(patterns: Mapping[str, str]) -> dict[str, str]:
     """Return patterns that can be used. Raises BuckError for an empty name or a bad expression."""
+    if not isinstance(patterns, Mapping):
+        raise BuckError(f"patterns of libraries are a mapping of names, and no {type(patterns).__name__}")
     for name, pattern in patterns.items():
         if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]{1,64}", name):
             raise BuckError(f"{str(name)[:64]!r} is no name of a library: letters, digits, _ . + - only")

@@ -6,7 +6,7 @@ A config's value is secret: it goes to buck2 and into the fingerprint, and is to
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aorta.buck.words import ContextSource
@@ -148,7 +148,8 @@ def context_of(given: Any) -> BuckContext:
         return given
     if given == DEFAULT:
         return BuckContext(default_confirmed=True)
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+    # What has no order, or two texts a member, is no list of options.
+    if isinstance(given, (str, bytes, Mapping, set, frozenset)) or not isinstance(given, Iterable):
         raise BuckError(
             f"buck_context is a {type(given).__name__}: a list of texts such as 'mode=@//mode/opt', a"
             f" BuckContext, or {DEFAULT!r}"

@@ -1,8 +1,8 @@
 """Which rows of an answer are the target that was asked for: found by its label."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from aorta.buck.labels import Configured, Label, parse_label
+from aorta.buck.labels import Configured, Label, parse_configured, parse_label
 
 _UNBOUND = "<unbound>"
 
@@ -26,3 +26,16 @@ def _chosen(found: Sequence[Configured], literal: Label, rows: Sequence[Configur
         return (exact or labels)[0]
     # All else is a dependency, and buck2 lists those first; it promises no order.
     return rows[-1].label if rows and rows[-1].label in labels else None
+
+
+def platforms_of(named: Mapping[str, str], roots: Collection[str], target: str) -> set[str]:
+    """Return the platforms of a target's rows; of what its label may mean where none of them is known."""
+    own = {platform for row, platform in named.items() if row in roots}
+    return own or {platform for row, platform in named.items() if _may_be(row, target)}
+
+
+def _may_be(row: str, target: str) -> bool:
+    try:
+        return parse_label(target).may_mean(parse_configured(row).label)
+    except ValueError:
+        return False

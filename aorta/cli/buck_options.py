@@ -8,7 +8,7 @@ import click
 
 from aorta.cli.errors import Command, Misuse
 from aorta.cli.words import Seconds
-from aorta.model.vocabulary import INVOCATION_VARIABLE, WORKLOADS
+from aorta.model.vocabulary import INVOCATION_VARIABLE, claimed_workload
 
 TIMEOUT_S = 120.0
 
@@ -130,7 +130,7 @@ def buck_wishes_of(asked: Mapping[str, Any]) -> dict[str, Any]:
                 f"{option} without --buck-target: name the target, such as --buck-target //app:trainer"
             )
         return {}
-    _check_claim(asked.get("execution_context") or os.environ.get(INVOCATION_VARIABLE))
+    _check_claim(claimed_workload(asked.get("execution_context"), os.environ.get(INVOCATION_VARIABLE)))
     if asked["buck_default_context"] and len(given) > 1:
         raise Misuse(
             f"--buck-default-context and {given[0]}: the first says that there are no options; drop one"
@@ -164,8 +164,8 @@ def _given(asked: Mapping[str, Any]) -> list[str]:
     return [option for name, option in names.items() if asked[name]]
 
 
-def _check_claim(claim: str | None) -> None:
-    if claim in WORKLOADS:
+def _check_claim(claim: str) -> None:
+    if claim:
         raise Misuse(
             f"--buck-target in a snapshot declared {claim}: a workload's snapshot asks Buck nothing;"
             " take the client's on the client, without that declaration"

@@ -18,9 +18,7 @@ def buck_wishes(
     registry: Registry, target: str | None, context: Any, timeout: float, libraries: Mapping[str, str] | None
 ) -> dict[str, Any]:
     """Return the members of a request that concern Buck. Raises BuckError, a ValueError."""
-    if not 0 < timeout < 1e6:
-        raise ValueError(f"buck_timeout is {timeout!r}: a number of seconds above 0")
-    wishes: dict[str, Any] = {"buck_context": context_of(context), "buck_timeout": float(timeout)}
+    wishes: dict[str, Any] = {"buck_context": context_of(context), "buck_timeout": seconds(timeout)}
     if target is None:
         return {**wishes, "complaints": ()}
     # Captures that ask Buck nothing, nearly all, do without.
@@ -35,6 +33,13 @@ def buck_wishes(
         "buck_libraries": {**more, **own},
         "complaints": complaints,
     }
+
+
+def seconds(timeout: Any) -> float:
+    """Return the limit of a query. Raises ValueError for what is none."""
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < 1e6:
+        raise ValueError(f"buck_timeout is {timeout!r}: a number of seconds above 0")
+    return float(timeout)
 
 
 def with_buck(request: Request, registry: Registry, wishes: Mapping[str, Any]) -> Request:

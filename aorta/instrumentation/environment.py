@@ -18,7 +18,7 @@ from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.request import EXPECTABLE, INVOCATIONS, Request
 from aorta.host.protocol import Host
 from aorta.instrumentation.about import envelope
-from aorta.instrumentation.buck_wishes import buck_wishes, with_buck
+from aorta.instrumentation.buck_wishes import buck_wishes, seconds, with_buck
 from aorta.instrumentation.process import enders
 from aorta.instrumentation.switch import sudo_from_environment
 from aorta.instrumentation.write import write_atomically
@@ -114,7 +114,7 @@ def capture(
         import_strategy=_strategy(import_strategy, here=host is None and python is None),
         import_torch=import_torch,
         python=python,
-        **_limits(deadline_s, sudo=sudo, longer_s=0.0 if buck_target is None else buck_timeout),
+        **_limits(deadline_s, sudo=sudo, longer_s=0.0 if buck_target is None else seconds(buck_timeout)),
     )
     registry = registry or _registry(plugins)
     _check_sections(registry, request)

@@ -125,6 +125,13 @@ WORKLOADS = ("buck2_run", "buck2_action")
 INVOCATIONS = ("direct", *WORKLOADS)
 INVOCATION_VARIABLE = "AORTA_PROBE_INVOCATION"
 
+
+def claimed_workload(argument: str | None, variable: str | None) -> str:
+    """Return by which claim, whatever its case, this process is a workload; an empty text without one."""
+    claim = (argument or variable or "").strip().casefold()
+    return claim if claim in WORKLOADS else ""
+
+
 #: Parts of the machine that a caller may expect to be seen.
 EXPECTABLE = ("gpu", "torch", "rdma")
 

@@ -93,7 +93,7 @@ class ExecutionContext:
 )
 def collect(ctx: Context) -> ExecutionContext:
     """How the caller says that it started the capture, and traces of Buck that speak for or against it."""
-    claimed = ctx.request.probe_invocation or ctx.env(INVOCATION_VARIABLE) or "direct"
+    claimed = (ctx.request.probe_invocation or ctx.env(INVOCATION_VARIABLE) or "").strip() or "direct"
     if claimed not in INVOCATIONS:
         ctx.note(
             ReasonKind.UNPARSED,

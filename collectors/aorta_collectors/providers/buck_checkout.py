@@ -2,7 +2,7 @@
 
 from aorta.collect import CommandAnswer, Context
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import INVOCATION_VARIABLE, WORKLOADS, ReasonKind, Word
+from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Word, claimed_workload
 from aorta.plugin import provider
 from aorta_collectors.providers.gap import Gap
 
@@ -11,6 +11,9 @@ CONFIG = ".buckconfig"
 
 #: What buck2 says outside of a project.
 NO_PROJECT = "buck project root"
+
+#: What is said of a program that is in no directory of PATH.
+NOT_THERE = "not on PATH"
 
 TOOL_TIMEOUT_S = 10.0
 
@@ -41,8 +44,8 @@ class BuckCheckout:
 def provide(ctx: Context) -> BuckCheckout:
     """The Buck2 project that this process stands in."""
     folder = working_directory(ctx)
-    claim = ctx.request.probe_invocation or ctx.env(INVOCATION_VARIABLE)
-    if claim in WORKLOADS:
+    claim = claimed_workload(ctx.request.probe_invocation, ctx.env(INVOCATION_VARIABLE))
+    if claim:
         text = f"declared to be the workload ({claim}), from inside which Buck is not asked"
         return BuckCheckout(
             folder=folder, gap=Gap(kind=ReasonKind.NOT_REQUESTED, subject="buck2", detail=text)
@@ -69,7 +72,8 @@ def provide(ctx: Context) -> BuckCheckout:
         detail = "buck2 root: no absolute path in what it printed"
         gap = Gap(kind=ReasonKind.UNPARSED, subject="buck2 root", detail=detail)
         return BuckCheckout(folder=folder, gap=gap)
-    kind = BuildKind.NONE if root.kind is ReasonKind.NO_TOOL else None
+    # Of one that is there and does not start, or of a place that could not be looked at, nothing follows.
+    kind = BuildKind.NONE if (root.kind, root.detail) == (ReasonKind.NO_TOOL, NOT_THERE) else None
     return BuckCheckout(kind=kind, folder=folder, gap=Gap.of(root, "buck2 root"))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from aorta.collect import CommandAnswer, Context
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import INVOCATION_VARIABLE, WORKLOADS, ReasonKind, Word
+from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Word, claimed_workload
 from aorta.plugin import provider
 from aorta_collectors.providers.buck_checkout import BuckCheckout, BuildKind
 from aorta_collectors.providers.gap import Gap
@@ -63,8 +63,8 @@ def provide(ctx: Context) -> BuckGraph:
     if target is None:
         text = "no Buck target was named (--buck-target)"
         return _ended(QueryStatus.NOT_REQUESTED, ReasonKind.NOT_REQUESTED, "buck2 cquery", text)
-    claim = ctx.request.probe_invocation or ctx.env(INVOCATION_VARIABLE)
-    if claim in WORKLOADS:
+    claim = claimed_workload(ctx.request.probe_invocation, ctx.env(INVOCATION_VARIABLE))
+    if claim:
         text = (
             f"not asked, since this is declared to be the workload ({claim}): a query from inside it would"
             " start another Buck, or change the one that runs; take the client's snapshot with the target"
@@ -72,9 +72,9 @@ def provide(ctx: Context) -> BuckGraph:
         )
         return _ended(QueryStatus.FAILURE, ReasonKind.FAILED, target, text)
     checkout = ctx.need(BuckCheckout)
-    if checkout.kind is BuildKind.NONE:
-        gap = checkout.gap or Gap(kind=ReasonKind.FAILED, subject=target, detail="no Buck project")
-        what = "buck2 is not on PATH" if gap.kind is ReasonKind.NO_TOOL else gap.detail
+    gap = checkout.gap or Gap(kind=ReasonKind.FAILED, subject=target, detail="no Buck project")
+    if checkout.kind is BuildKind.NONE or (checkout.kind is None and gap.kind is ReasonKind.NO_TOOL):
+        what = f"buck2: {gap.detail}" if gap.kind is ReasonKind.NO_TOOL else gap.detail
         text = f"{target} was not asked about: {what}"
         return _ended(QueryStatus.BUCK_NOT_DETECTED, ReasonKind.FAILED, gap.subject, text)
     return _asked(ctx, target, ctx.request.buck_context)
@@ -88,7 +88,7 @@ def _ended(status: QueryStatus, kind: ReasonKind, subject: str, detail: str) -> 
 def _asked(ctx: Context, target: str, context: "BuckContext") -> BuckGraph:
     from aorta.buck.answers import parse_platforms, parse_rows
     from aorta.buck.labels import is_pattern
-    from aorta.buck.roots import roots_of
+    from aorta.buck.roots import platforms_of, roots_of
     from aorta_collectors.buck.failures import read
 
     limit, left = ctx.request.buck_timeout, ctx.allowance()
@@ -98,7 +98,7 @@ def _asked(ctx: Context, target: str, context: "BuckContext") -> BuckGraph:
     rows, gap = read(answer, parse_rows, "the query")
     if rows is None:
         if gap is not None and gap.kind is ReasonKind.TIMED_OUT and left < limit:
-            text = f"the capture left the query {left:.3g} s, and buck2 did not answer in them: a later --deadline"
+            text = f"the capture left the query {left:.3g} s, and buck2 did not answer: a later --deadline"
             gap = Gap(kind=ReasonKind.BUDGET, subject=gap.subject, detail=text)
         failed = Gap(kind=ReasonKind.BLOCKED, subject=target, detail="the query of its dependencies failed")
         return BuckGraph(status=QueryStatus.FAILURE, gap=gap, platform_gap=failed)
@@ -108,8 +108,7 @@ def _asked(ctx: Context, target: str, context: "BuckContext") -> BuckGraph:
         return BuckGraph(status=QueryStatus.SUCCESS, rows=tuple(rows), root_gap=several, platform_gap=several)
     roots = roots_of(rows, target)
     platforms, gap = read(_ask(ctx, (*query, "-a", ATTRIBUTE, target), until), parse_platforms, "the query")
-    named = {platforms[row.text] for row in roots if row.text in platforms} if platforms else set()
-    platform, gap = _one(named or set((platforms or {}).values()), gap, target)
+    platform, gap = _one(platforms_of(platforms or {}, {row.text for row in roots}, target), gap, target)
     return BuckGraph(
         status=QueryStatus.SUCCESS,
         rows=tuple(rows),
