@@ -28,8 +28,6 @@ ROUNDS = 300_000
 _PASTED = (
     r"\s(?:-c\s*\S+\.\S+=|--config[\s=]|-m\s+[^\s-]|--modifier[\s=]|@\S*//|cquery\b|--target-platforms\b)"
 )
-#: What labels are made of too: words, versions, paths and labels.
-_ORDINARY = r"[a-z0-9_.+/:-]{0,64}|[A-Z0-9_.]{0,16}"
 
 
 class BuckError(ValueError):
@@ -216,4 +214,6 @@ def _config(text: str) -> BuckOption:
 
 def _is_ordinary(key: str, value: str) -> bool:
     """Tell whether a value is a word as names of targets are made of, and its key is of nothing secret."""
-    return not is_secret_name(key.rpartition(".")[2]) and re.fullmatch(_ORDINARY, value) is not None
+    from aorta.host.scrub import ORDINARY
+
+    return not is_secret_name(key.rpartition(".")[2]) and ORDINARY.fullmatch(value) is not None

@@ -96,6 +96,18 @@ HABITS = {
 }
 
 
+def _stray(words: list[str]) -> str | None:
+    """Return what is meant where a word stands alone that belongs to an option of Buck."""
+    for kind in ("mode", "config", "modifier"):
+        if any(word.startswith(f"{kind}=") for word in words):
+            return f"a word that begins with {kind}= stands alone: write --buck-option before each of them"
+    if any(word.startswith("@") for word in words):
+        return f"a word that begins with @: {_MODE}"
+    if any("=" in word and not word.startswith("-") for word in words):
+        return "a word with = in it belongs to no option: write --buck-option before each option of Buck"
+    return None
+
+
 class BuckCommand(Command):
     """A command with these options, which tells those who type buck2's own."""
 
@@ -109,9 +121,11 @@ class BuckCommand(Command):
                 raise
             raise Misuse(f"{error.option_name}: {HABITS[error.option_name]}") from None
         except click.UsageError as error:
-            if "unexpected extra" not in str(error) or not any(word.startswith("@") for word in given):
+            # click would print the words, and one may hold a value.
+            stray = _stray(given) if "unexpected extra" in str(error) else None
+            if stray is None:
                 raise
-            raise Misuse(f"a word that begins with @: {_MODE}") from None
+            raise Misuse(stray) from None
 
 
 def buck_wishes_of(asked: Mapping[str, Any]) -> dict[str, Any]:

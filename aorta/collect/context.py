@@ -291,9 +291,11 @@ class Context:
         path: Sequence[str] = (),
         sudo: bool = False,
         as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> CommandAnswer:
         """Run one command; see ``commands``."""
-        return self.commands(argv, timeout=timeout, path=path, sudo=sudo, as_caller=as_caller)[0]
+        how: dict[str, Any] = {"as_caller": as_caller, "hides": hides}
+        return self.commands(argv, timeout=timeout, path=path, sudo=sudo, **how)[0]
 
     def commands(
         self,
@@ -302,20 +304,24 @@ class Context:
         path: Sequence[str] = (),
         sudo: bool = False,
         as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> list[CommandAnswer]:
         """Run commands side by side and answer in order.
 
         ``path`` lists directories to look in after PATH. With ``sudo`` the commands need root: they
         run (as ``sudo -n``, result labelled as root's view) only when the caller allowed it, else the
         answer is ``not_requested`` and names the command to run. With ``as_caller`` they run in the
-        working directory of the process, not in ``/``, and may leave a daemon behind.
+        working directory of the process, not in ``/``, and may leave a daemon behind. ``hides`` are
+        files of options that they read: what stands there after an = is told nowhere.
         """
         if sudo and not self.request.sudo:
             return [_not_allowed(argv) for argv in argvs]
         limit = min(timeout, self.remaining())
         lines = [("sudo", "-n", *argv) if sudo else tuple(argv) for argv in argvs]
         start = self._shared.commands.start
-        tickets = [start(line, limit, path, as_caller=as_caller) for line in lines]
+        given = {"as_caller": as_caller, "hides": tuple(hides)}
+        how = {name: value for name, value in given.items() if value}
+        tickets = [start(line, limit, path, how) for line in lines]
         answers = []
         for line, first in zip(lines, tickets, strict=True):
             ticket, done = self._shared.commands.wait(first)

@@ -119,7 +119,13 @@ class FakeHost:
         return found_in(self.read_bytes(path), pattern)
 
     def run(
-        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+        self,
+        argv: Argv,
+        *,
+        timeout: float | Limit,
+        path: Sequence[str] = (),
+        as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> Completed:
         """Answer a command by its line.
 

@@ -143,10 +143,16 @@ class LiveHost:
         return found_in(self.read_bytes(path, timeout=timeout), pattern)
 
     def run(
-        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+        self,
+        argv: Argv,
+        *,
+        timeout: float | Limit,
+        path: Sequence[str] = (),
+        as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> Completed:
         """Run a command without a shell and return how it ended."""
-        return self._runner.run(argv, timeout=timeout, path=path, as_caller=as_caller)
+        return self._runner.run(argv, timeout=timeout, path=path, as_caller=as_caller, hides=hides)
 
     def env(self, name: str) -> str | None:
         """Return a variable of the environment."""

@@ -207,12 +207,19 @@ class Host(Protocol):
         """
 
     def run(
-        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+        self,
+        argv: Argv,
+        *,
+        timeout: float | Limit,
+        path: Sequence[str] = (),
+        as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> Completed:
         """Run a command without a shell and return how it ended; never raises for the command's sake.
 
         It runs in ``/``, and what it leaves in its session is ended after it. With ``as_caller`` it runs
-        in the working directory of this process, and what it leaves running (a daemon) stays.
+        in the working directory of this process, and what it leaves running (a daemon) stays. ``hides``
+        are files of options that it reads: what stands there after an = is taken out of what it prints.
         """
 
     def env(self, name: str) -> str | None:

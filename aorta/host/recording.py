@@ -183,7 +183,13 @@ class RecordingHost:
         )
 
     def run(
-        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+        self,
+        argv: Argv,
+        *,
+        timeout: float | Limit,
+        path: Sequence[str] = (),
+        as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> Completed:
         for word in argv:
             if isinstance(word, Masked):
@@ -191,7 +197,7 @@ class RecordingHost:
                 self._redaction.learn(word.value)
         return self._asked(
             {"op": "run", "argv": list(self._redaction.words(argv))},
-            lambda: self._host.run(argv, timeout=timeout, path=path, as_caller=as_caller),
+            lambda: self._host.run(argv, timeout=timeout, path=path, as_caller=as_caller, hides=hides),
             _completed,
         )
 

@@ -165,7 +165,13 @@ class StrictHost:
         return list(self._recorded("find", path, pattern))
 
     def run(
-        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+        self,
+        argv: Argv,
+        *,
+        timeout: float | Limit,
+        path: Sequence[str] = (),
+        as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> Completed:
         done: Completed = self._answer(("run", _REDACTION.words(argv)))
         return done

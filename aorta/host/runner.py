@@ -1,5 +1,6 @@
 """Commands: found without a shell, run in a bounded time, told as ``Completed``."""
 
+import contextlib
 import errno
 import os
 import re
@@ -11,7 +12,15 @@ from typing import Protocol
 
 from aorta.host import child_environ
 from aorta.host.child import Child, Start
-from aorta.host.protocol import SYSTEM_DIRECTORIES, Argv, Completed, DeadMountError, Limit, Masked
+from aorta.host.protocol import (
+    READ_LIMIT,
+    SYSTEM_DIRECTORIES,
+    Argv,
+    Completed,
+    DeadMountError,
+    Limit,
+    Masked,
+)
 from aorta.host.scrub import Scrub
 from aorta.host.slow import interpreter
 from aorta.model.vocabulary import Outcome
@@ -61,12 +70,13 @@ class Runner:
         path: Sequence[str] = (),
         stdin: bytes = b"",
         as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> Completed:
         """Run a command until it ends or ``timeout`` (seconds, or a movable point in time) comes.
 
         Seconds count from when the places in the environment have been looked at, once a host.
         ``stdin`` is what the command reads; without it there is nothing to be read. ``as_caller``: in
-        this process's working directory, and what it leaves running stays.
+        this process's working directory, and what it leaves running stays. ``hides``: see ``Host.run``.
         """
         words = [word.value if isinstance(word, Masked) else word for word in argv]
         environ = self._environ.of("" if as_caller or not words else words[0])
@@ -91,7 +101,7 @@ class Runner:
                 detail=failure.detail,
                 elapsed_s=time.monotonic() - begun,
             )
-        return self._complete(child, limit, begun, Scrub(argv))
+        return self._complete(child, limit, begun, Scrub(argv, self._texts(hides)))
 
     def close(self) -> None:
         """End all commands. Their ``run`` returns within a moment; later ones do not start."""
@@ -185,6 +195,14 @@ class Runner:
         entries = [*self._path.split(":"), *path, *SYSTEM_DIRECTORIES]
         for entry in dict.fromkeys(filter(None, entries)):
             yield f"{entry.rstrip('/')}/{name}"
+
+    def _texts(self, paths: Sequence[str]) -> list[str]:
+        """Return the files that a command read, as far as they can be read."""
+        texts = []
+        for path in paths:
+            with contextlib.suppress(OSError):
+                texts.append(self._files.read_bytes(path, READ_LIMIT).decode("utf-8", "replace"))
+        return texts
 
     def _is_slow(self, folder: str) -> bool:
         return interpreter() is not None and self._files.slow_mount(folder) is not None

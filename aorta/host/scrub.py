@@ -14,17 +14,26 @@ from aorta.model.redact import REDACTED
 SHORT = 4
 #: Of a longer one its beginning is masked too: messages are cut off.
 LONG, HEAD = 16, 12
+#: Of a part that no program escapes the beginning is enough.
+PART = 8
+#: A word, version, path or label: names of targets are made of these too.
+ORDINARY = re.compile(r"[a-z0-9_.+/:-]{0,64}|[A-Z0-9_.]{0,16}|[A-Za-z]{0,24}")
+#: The most values of one file that are taken out.
+MOST = 1000
 #: What an answer holds that is a complaint, though the command ended well.
 COMPLAINT = '"$error"'
 
 
 class Scrub:
-    """Takes the secret words of one command line out of what the command printed."""
+    """Takes the secret words of one command line, and those of files it reads, out of what it printed."""
 
-    def __init__(self, argv: Argv) -> None:
+    def __init__(self, argv: Argv, texts: Sequence[str] = ()) -> None:
         masked = [word for word in argv if isinstance(word, Masked)]
         self._shown = {word.value: word.shown for word in masked}
         secrets = {word.secret or word.value: word.ordinary for word in masked}
+        for text in texts:
+            # Of a file it is not known what is secret; where it is a common word it stands in names too.
+            secrets.update((value, ORDINARY.fullmatch(value) is not None) for value in values_in(text))
         # Longest first, so that no rest of one stays behind another that it contains.
         self._secrets = sorted(secrets, key=len, reverse=True)
         self._strange = [secret for secret in self._secrets if not secrets[secret]]
@@ -54,7 +63,8 @@ class Scrub:
         for of_one in forms:
             text = _without_beginnings(text, of_one)
         for part in (each for secret in self._secrets for each in _parts(secret)):
-            text = text.replace(part, REDACTED)
+            rest = "[A-Za-z0-9]*" if len(part) > PART else ""
+            text = re.sub(part[:PART] + rest, lambda _: REDACTED, text)
         return text
 
     def cut(self, text: str) -> str:
@@ -63,9 +73,15 @@ class Scrub:
         return text[: len(text) - longest] if longest else text
 
 
+def values_in(text: str) -> list[str]:
+    """Return what follows the first = of each line of a file of options; blanks around it do not count."""
+    values = (line.partition("=")[2].strip() for line in text.splitlines())
+    return [value for value in dict.fromkeys(values) if value][:MOST]
+
+
 def _parts(secret: str) -> list[str]:
     """Return what of a text every program prints alike: between blanks and what some escape, or unescape."""
-    plain = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+    plain = re.compile(r"[A-Za-z0-9]+")
     parts = [*plain.findall(secret), *plain.findall(re.sub(r"\\.", " ", secret))]
     return [part for part in dict.fromkeys(parts) if len(part) > SHORT]
 

@@ -30,6 +30,7 @@ BUILTIN = (
     "aorta_collectors.providers.nic_inventory",
     "aorta_collectors.providers.rocm_roots",
     "aorta_collectors.providers.buck_checkout",
+    "aorta_collectors.providers.buck_modes",
     "aorta_collectors.providers.buck_graph",
     "aorta_collectors.providers.kfd_topology",
     "aorta_collectors.host",

@@ -74,7 +74,13 @@ class DenyingHost(RefusingHost):
     """A host that lets nothing be read, no command be run, and whose environment is empty."""
 
     def run(
-        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+        self,
+        argv: Argv,
+        *,
+        timeout: float | Limit,
+        path: Sequence[str] = (),
+        as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> Completed:
         """Refuse."""
         return Completed(outcome=Outcome.DENIED, detail=os.strerror(errno.EACCES))
@@ -94,7 +100,13 @@ class HangingHost(RefusingHost):
         raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT), what)
 
     def run(
-        self, argv: Argv, *, timeout: float | Limit, path: Sequence[str] = (), as_caller: bool = False
+        self,
+        argv: Argv,
+        *,
+        timeout: float | Limit,
+        path: Sequence[str] = (),
+        as_caller: bool = False,
+        hides: Sequence[str] = (),
     ) -> Completed:
         """Hang."""
         self._closed.wait()

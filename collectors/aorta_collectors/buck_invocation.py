@@ -8,9 +8,9 @@ from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind
 from aorta.plugin import collector
-from aorta_collectors.buck.mode_files import FIELD, ModeContent, ModeFiles, combined
-from aorta_collectors.providers.buck_checkout import BuckCheckout
+from aorta_collectors.buck.mode_files import FIELD, ModeContent, combined
 from aorta_collectors.providers.buck_graph import BuckGraph, QueryStatus
+from aorta_collectors.providers.buck_modes import BuckModes
 
 CALLER, GRAPH = (Provenance.CALLER_ASSERTED,), (Provenance.CONFIGURED_GRAPH,)
 
@@ -91,8 +91,8 @@ class BuckInvocation:
     section="buck_invocation",
     model=BuckInvocation,
     provenance=(Provenance.CALLER_ASSERTED, Provenance.CLIENT_HOST),
-    needs=(BuckCheckout, BuckGraph),
-    timeout_s=70,
+    needs=(BuckModes, BuckGraph),
+    timeout_s=10,
 )
 def collect(ctx: Context) -> BuckInvocation:
     """The Buck target that was asked about, its options, and what became of the query."""
@@ -118,9 +118,10 @@ def _options(ctx: Context) -> dict[str, Any]:
     """Return what is told of the options, and note that nobody gave any."""
     context = ctx.request.buck_context
     modes = context.names("mode")
-    files = ModeFiles(ctx, ctx.need(BuckCheckout).folder)
-    contents = tuple(files.contents(modes))
-    digest = combined(contents)
+    read = ctx.need(BuckModes)
+    for gap in read.gaps:
+        gap.note(ctx, FIELD)
+    digest = combined(read.contents)
     if modes and digest is None:
         ctx.note(ReasonKind.BLOCKED, "mode_files_digest", f"not every mode file was read: see {FIELD}")
     if context.source is ContextSource.UNSPECIFIED:
@@ -138,5 +139,5 @@ def _options(ctx: Context) -> dict[str, Any]:
         "option_order": tuple(option.kind for option in context.options),
         "context_fingerprint": context.fingerprint(),
         "mode_files_digest": digest,
-        "mode_file_contents": contents,
+        "mode_file_contents": read.contents,
     }

@@ -42,6 +42,17 @@ def test_one_target(cli):
 
 
 def test_a_target_without_an_answer_is_told(cli):
-    ran = cli.probe("--buck-target", "//a:b", "--section", "buck_invocation", "-o", "x.json", env={"PATH": "/usr/bin:/bin"})
+    ran = cli.probe(
+        "--buck-target",
+        "//a:b",
+        "--section",
+        "buck_invocation",
+        "-o",
+        "x.json",
+        env={"PATH": "/usr/bin:/bin"},
+    )
     assert ran.code == 0
-    assert any("the Buck target has no answer: //a:b was not asked about: buck2 is not on PATH" in line for line in ran.lines)
+    assert any(
+        "the Buck target has no answer: //a:b was not asked about: buck2: not on PATH" in line
+        for line in ran.lines
+    )

@@ -15,7 +15,7 @@ from aorta.collect.memory import FORMAT, _loaded
 from aorta.host.replay import open_recording
 from aorta.instrumentation._probe_main import UsageError, parse
 from aorta.instrumentation.filekind import held_in
-from aorta.model.codec import DocumentError, parse_json, version_of
+from aorta.model.document import DocumentError, parse_json, version_of
 from aorta.model.fieldpath import MissingFieldError, PathSyntaxError, look_up, parse_path, shown_step
 from aorta.model.redact import redact, redact_argv, redact_value
 from tests.parts.hostile import Row, check_damage, check_long, check_noise

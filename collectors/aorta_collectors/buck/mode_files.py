@@ -7,14 +7,17 @@ import hashlib
 import json
 import posixpath
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind
 from aorta_collectors.buck.failures import read
-from aorta_collectors.providers.buck_checkout import parse_root
+from aorta_collectors.providers.buck_checkout import BuckCheckout, BuildKind, parse_root
+from aorta_collectors.providers.gap import Gap
+
+T = TypeVar("T")
 
 FIELD = "mode_file_contents"
 
@@ -46,13 +49,15 @@ class ModeContent:
 class ModeFiles:
     """Finds mode files as buck2 does: ``cell//path`` in that cell, else here, else in the cell of here."""
 
-    def __init__(self, ctx: Context, folder: str | None) -> None:
+    def __init__(self, ctx: Context, checkout: BuckCheckout) -> None:
         self._ctx = ctx
-        self._folder = folder
+        self._checkout = checkout
         self._cells: dict[str, Answer[str]] = {}
+        #: Why some could not be read.
+        self.gaps: list[Gap] = []
 
     def contents(self, modes: Sequence[str]) -> list[ModeContent]:
-        """Return the files in the order in which buck2 reads them, and note what could not be read."""
+        """Return the files in the order in which buck2 reads them."""
         found: list[ModeContent] = []
         todo = list(modes)
         seen: set[str] = set()
@@ -60,7 +65,7 @@ class ModeFiles:
             mode = todo.pop(0)
             if len(found) == MOST:
                 text = f"more than {MOST} mode files name one another"
-                self._ctx.note(ReasonKind.UNSUPPORTED, FIELD, text, subject=mode)
+                self.gaps.append(Gap(kind=ReasonKind.UNSUPPORTED, subject=mode, detail=text))
                 found.append(ModeContent(mode=mode))
                 break
             content, includes = self._content(mode)
@@ -72,20 +77,26 @@ class ModeFiles:
 
     def _content(self, mode: str) -> tuple[ModeContent, list[str]]:
         if mode == "-":
-            self._ctx.note(ReasonKind.UNSUPPORTED, FIELD, "options from standard input", subject="@-")
+            text = "options from standard input"
+            self.gaps.append(Gap(kind=ReasonKind.UNSUPPORTED, subject="@-", detail=text))
             return ModeContent(mode=mode), []
         file = mode.partition("#")[0]
         place = self._place(file)
-        path = self._ctx.take(place, FIELD)
+        path = self._take(place)
         if path is None:
             return ModeContent(mode=mode), []
-        digest = self._ctx.take(self._ctx.digests([(path, None)])[0], FIELD)
+        digest = self._take(self._ctx.digests([(path, None)])[0])
         if digest is None or file.endswith(".py"):
             return ModeContent(mode=mode, path=path, digest=digest), []
-        includes = self._ctx.take(self._ctx.find(path, INCLUDES), FIELD)
+        includes = self._take(self._ctx.find(path, INCLUDES))
         return ModeContent(
             mode=mode, path=path, digest=digest if includes is not None else None
         ), includes or []
+
+    def _take(self, answer: Answer[T]) -> T | None:
+        if answer.kind is not None:
+            self.gaps.append(Gap.of(answer, answer.subject or ""))
+        return answer.value
 
     def _place(self, file: str) -> Answer[str]:
         cell, slashes, path = file.partition("//")
@@ -93,11 +104,11 @@ class ModeFiles:
             return self._in_cell(cell, path)
         if file.startswith("/"):
             return Answer(value=file, subject=file)
-        if self._folder is None:
+        if self._checkout.folder is None:
             return Answer(
                 kind=ReasonKind.UNSUPPORTED, subject=file, detail="the working directory is not told"
             )
-        here = posixpath.join(self._folder, file)
+        here = posixpath.join(self._checkout.folder, file)
         if self._ctx.stat(here).kind is not ReasonKind.ABSENT:
             return Answer(value=here, subject=here)
         return self._in_cell("", file)
@@ -109,6 +120,9 @@ class ModeFiles:
         return Answer(value=posixpath.join(root.value, path), subject=path) if root.value else root
 
     def _cell(self, cell: str) -> Answer[str]:
+        if self._checkout.kind is not BuildKind.BUCK2:
+            text = f"where the cell {cell or 'of this directory'} is was not asked"
+            return Answer(kind=ReasonKind.BLOCKED, subject=cell, detail=text)
         from aorta.buck.answers import parse_cells
 
         argv = ("buck2", "audit", "cell", "--json", cell) if cell else ("buck2", "root")

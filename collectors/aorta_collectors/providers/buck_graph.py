@@ -9,6 +9,7 @@ from aorta.model.frozen import frozen
 from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Word, claimed_workload
 from aorta.plugin import provider
 from aorta_collectors.providers.buck_checkout import BuckCheckout, BuildKind
+from aorta_collectors.providers.buck_modes import BuckModes
 from aorta_collectors.providers.gap import Gap
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class BuckGraph:
         return self.status is QueryStatus.SUCCESS
 
 
-@provider(model=BuckGraph, needs=(BuckCheckout,), timeout_s=TIMEOUT_S)
+@provider(model=BuckGraph, needs=(BuckCheckout, BuckModes), timeout_s=TIMEOUT_S)
 def provide(ctx: Context) -> BuckGraph:
     """The configured graph of the Buck target that the caller named."""
     target = ctx.request.buck_target
@@ -132,7 +133,8 @@ def _no_single(roots: Sequence["Configured"], rows: Sequence["Configured"], targ
 
 def _ask(ctx: Context, argv: tuple[object, ...], until: float) -> CommandAnswer:
     left = max(0.1, until - time.monotonic())
-    return ctx.command(argv, timeout=left, as_caller=True)  # type: ignore[arg-type]
+    hides = ctx.need(BuckModes).paths
+    return ctx.command(argv, timeout=left, as_caller=True, hides=hides)  # type: ignore[arg-type]
 
 
 def _one(named: set[str], gap: Gap | None, target: str) -> tuple[str | None, Gap | None]:
