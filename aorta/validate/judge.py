@@ -148,6 +148,9 @@ def _is_client(document: Document) -> bool:
         document.at("buck_invocation", "status"),
         document.at("execution_context", "probe_invocation"),
     )
+    if status == "success" and document.version is not None and document.version >= (2, 0):
+        # Declared to be a workload it would have asked nothing: somebody declared it afterwards.
+        return True
     asked = isinstance(status, str) and status in ("success", "failure", "buck_not_detected")
     return asked and not (isinstance(declared, str) and declared in WORKLOADS)
 
