@@ -17,6 +17,7 @@ from aorta.collect.tree_digest import TreeDigest, digest_tree
 from aorta.host.elf import Elf
 from aorta.host.observe import OBSERVATIONS
 from aorta.host.protocol import (
+    OUTPUT_LIMIT,
     READ_LIMIT,
     SYSTEM_DIRECTORIES,
     Argv,
@@ -292,9 +293,10 @@ class Context:
         sudo: bool = False,
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> CommandAnswer:
         """Run one command; see ``commands``."""
-        how: dict[str, Any] = {"as_caller": as_caller, "hides": hides}
+        how: dict[str, Any] = {"as_caller": as_caller, "hides": hides, "output_limit": output_limit}
         return self.commands(argv, timeout=timeout, path=path, sudo=sudo, **how)[0]
 
     def commands(
@@ -305,6 +307,7 @@ class Context:
         sudo: bool = False,
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> list[CommandAnswer]:
         """Run commands side by side and answer in order.
 
@@ -312,15 +315,17 @@ class Context:
         run (as ``sudo -n``, result labelled as root's view) only when the caller allowed it, else the
         answer is ``not_requested`` and names the command to run. With ``as_caller`` they run in the
         working directory of the process, not in ``/``, and may leave a daemon behind. ``hides`` are
-        files of options that they read: what stands there after an = is told nowhere.
+        files of options that they read: what stands there after an = is told nowhere. Of each stream
+        ``output_limit`` bytes are kept.
         """
         if sudo and not self.request.sudo:
             return [_not_allowed(argv) for argv in argvs]
         limit = min(timeout, self.remaining())
         lines = [("sudo", "-n", *argv) if sudo else tuple(argv) for argv in argvs]
         start = self._shared.commands.start
-        given = {"as_caller": as_caller, "hides": tuple(hides)}
-        how = {name: value for name, value in given.items() if value}
+        how: dict[str, Any] = {"as_caller": True} if as_caller else {}
+        how |= {"hides": tuple(hides)} if hides else {}
+        how |= {"output_limit": output_limit} if output_limit != OUTPUT_LIMIT else {}
         tickets = [start(line, limit, path, how) for line in lines]
         answers = []
         for line, first in zip(lines, tickets, strict=True):

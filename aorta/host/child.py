@@ -63,10 +63,11 @@ _STARTS = _Starts()
 
 
 class Stream:
-    """One pipe from a child: what it said so far, up to ``OUTPUT_LIMIT`` bytes."""
+    """One pipe from a child: what it said so far, up to ``limit`` bytes."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, limit: int = OUTPUT_LIMIT) -> None:
         self.fd = fd
+        self.limit = limit
         self.open = True
         self.data = bytearray()
         self.truncated = False
@@ -74,7 +75,7 @@ class Stream:
     def read(self) -> None:
         """Take what is there, which must be something or the end."""
         data = os.read(self.fd, _READ_BYTES)
-        room = OUTPUT_LIMIT - len(self.data)
+        room = self.limit - len(self.data)
         self.open = bool(data)
         self.data += data[:room]
         self.truncated = self.truncated or len(data) > room
@@ -86,6 +87,7 @@ class Start:
 
     ``stdin`` is what it reads there; without it there is nothing to be read. ``folder`` is its working
     directory. ``spares``: once it has ended by itself, what it left running in its session stays.
+    ``output_limit``: see ``Stream``.
     """
 
     program: str
@@ -95,6 +97,7 @@ class Start:
     stdin: bytes = b""
     folder: str = "/"
     spares: bool = False
+    output_limit: int = OUTPUT_LIMIT
 
 
 class Child:
@@ -126,7 +129,7 @@ class Child:
                 start.argv, start.environ, program=start.program, stdin=start.stdin, folder=start.folder
             )
         pipes = [pipe for pipe in (self._process.stdout, self._process.stderr) if pipe is not None]
-        self.stdout, self.stderr = (Stream(pipe.fileno()) for pipe in pipes)
+        self.stdout, self.stderr = (Stream(pipe.fileno(), start.output_limit) for pipe in pipes)
         self._streams = [self.stdout, self.stderr, *([self._report] if self._report else [])]
         self._poll = select.poll()
         for stream in self._streams:

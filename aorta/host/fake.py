@@ -11,6 +11,7 @@ from typing import Any
 from aorta.host.elf import Elf, parse_elf, reader_of
 from aorta.host.local_types import LOCAL_TYPES
 from aorta.host.protocol import (
+    OUTPUT_LIMIT,
     READ_LIMIT,
     SYSTEM_DIRECTORIES,
     Argv,
@@ -126,6 +127,7 @@ class FakeHost:
         path: Sequence[str] = (),
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> Completed:
         """Answer a command by its line.
 

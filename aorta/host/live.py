@@ -20,6 +20,7 @@ from aorta.host.observe import package_libraries
 from aorta.host.protocol import (
     CHILD,
     IMPORT,
+    OUTPUT_LIMIT,
     READ_LIMIT,
     Argv,
     Completed,
@@ -150,9 +151,12 @@ class LiveHost:
         path: Sequence[str] = (),
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> Completed:
         """Run a command without a shell and return how it ended."""
-        return self._runner.run(argv, timeout=timeout, path=path, as_caller=as_caller, hides=hides)
+        return self._runner.run(
+            argv, timeout=timeout, path=path, as_caller=as_caller, hides=hides, output_limit=output_limit
+        )
 
     def env(self, name: str) -> str | None:
         """Return a variable of the environment."""

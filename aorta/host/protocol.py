@@ -214,12 +214,14 @@ class Host(Protocol):
         path: Sequence[str] = (),
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> Completed:
         """Run a command without a shell and return how it ended; never raises for the command's sake.
 
         It runs in ``/``, and what it leaves in its session is ended after it. With ``as_caller`` it runs
         in the working directory of this process, and what it leaves running (a daemon) stays. ``hides``
         are files of options that it reads: what stands there after an = is taken out of what it prints.
+        Of each of its two streams the first ``output_limit`` bytes are kept.
         """
 
     def env(self, name: str) -> str | None:

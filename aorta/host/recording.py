@@ -18,6 +18,7 @@ import attrs
 from aorta import __version__
 from aorta.host.elf import Elf, told
 from aorta.host.protocol import (
+    OUTPUT_LIMIT,
     READ_LIMIT,
     Argv,
     Completed,
@@ -190,6 +191,7 @@ class RecordingHost:
         path: Sequence[str] = (),
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> Completed:
         for word in argv:
             if isinstance(word, Masked):
@@ -197,7 +199,9 @@ class RecordingHost:
                 self._redaction.learn(word.value)
         return self._asked(
             {"op": "run", "argv": list(self._redaction.words(argv))},
-            lambda: self._host.run(argv, timeout=timeout, path=path, as_caller=as_caller, hides=hides),
+            lambda: self._host.run(
+                argv, timeout=timeout, path=path, as_caller=as_caller, hides=hides, output_limit=output_limit
+            ),
             _completed,
         )
 

@@ -11,6 +11,7 @@ from aorta.host.elf import Elf
 from aorta.host.fake import FakeHost, named
 from aorta.host.lines import Failed, Key, answer, field, question
 from aorta.host.protocol import (
+    OUTPUT_LIMIT,
     READ_LIMIT,
     Argv,
     Completed,
@@ -172,6 +173,7 @@ class StrictHost:
         path: Sequence[str] = (),
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> Completed:
         done: Completed = self._answer(("run", _REDACTION.words(argv)))
         return done

@@ -13,6 +13,7 @@ from typing import Protocol
 from aorta.host import child_environ
 from aorta.host.child import Child, Start
 from aorta.host.protocol import (
+    OUTPUT_LIMIT,
     READ_LIMIT,
     SYSTEM_DIRECTORIES,
     Argv,
@@ -71,6 +72,7 @@ class Runner:
         stdin: bytes = b"",
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> Completed:
         """Run a command until it ends or ``timeout`` (seconds, or a movable point in time) comes.
 
@@ -93,6 +95,7 @@ class Runner:
                 stdin=stdin,
                 folder=folder,
                 spares=as_caller,
+                output_limit=output_limit,
             )
             child = self._start(start, limit)
         except _NotStarted as failure:

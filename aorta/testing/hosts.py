@@ -9,7 +9,17 @@ from typing import Any, NoReturn
 
 from aorta.host.elf import Elf
 from aorta.host.fake import FakeHost
-from aorta.host.protocol import READ_LIMIT, Argv, Completed, Distribution, Entry, Limit, Module, Stat
+from aorta.host.protocol import (
+    OUTPUT_LIMIT,
+    READ_LIMIT,
+    Argv,
+    Completed,
+    Distribution,
+    Entry,
+    Limit,
+    Module,
+    Stat,
+)
 from aorta.model.vocabulary import Outcome
 
 
@@ -81,6 +91,7 @@ class DenyingHost(RefusingHost):
         path: Sequence[str] = (),
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> Completed:
         """Refuse."""
         return Completed(outcome=Outcome.DENIED, detail=os.strerror(errno.EACCES))
@@ -107,6 +118,7 @@ class HangingHost(RefusingHost):
         path: Sequence[str] = (),
         as_caller: bool = False,
         hides: Sequence[str] = (),
+        output_limit: int = OUTPUT_LIMIT,
     ) -> Completed:
         """Hang."""
         self._closed.wait()

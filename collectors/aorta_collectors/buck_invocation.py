@@ -106,7 +106,7 @@ def collect(ctx: Context) -> BuckInvocation:
         if ctx.request.buck_context.options or ctx.request.buck_context.default_confirmed:
             text = "options without a target: they were not used"
             ctx.note(ReasonKind.UNSPECIFIED, "context_source", text)
-        return BuckInvocation(context_source=ContextSource.NONE, **told)
+        return BuckInvocation(context_source=ContextSource.NONE, **told, **_named(ctx), mode_file_contents=())
     if graph.status is QueryStatus.SUCCESS:
         told["configured_root_target"] = graph.roots[0].text if len(graph.roots) == 1 else None
         told["root_configurations"] = tuple(row.configuration for row in graph.roots if row.configuration)
@@ -131,13 +131,21 @@ def _options(ctx: Context) -> dict[str, Any]:
         )
         ctx.note(ReasonKind.UNSPECIFIED, "context_source", text, subject=ctx.request.buck_target)
     return {
+        **_named(ctx),
         "target": ctx.request.buck_target,
         "context_source": context.source,
-        "mode_files": modes,
-        "config_keys": context.names("config"),
-        "modifiers": context.names("modifier"),
-        "option_order": tuple(option.kind for option in context.options),
         "context_fingerprint": context.fingerprint(),
         "mode_files_digest": digest,
         "mode_file_contents": read.contents,
+    }
+
+
+def _named(ctx: Context) -> dict[str, Any]:
+    """Return the options by kind, in their order; none is no gap."""
+    context = ctx.request.buck_context
+    return {
+        "mode_files": context.names("mode"),
+        "config_keys": context.names("config"),
+        "modifiers": context.names("modifier"),
+        "option_order": tuple(option.kind for option in context.options),
     }

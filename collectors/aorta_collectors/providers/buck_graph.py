@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aorta.collect import CommandAnswer, Context
+from aorta.collect import CommandAnswer, Context, Masked
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Word, claimed_workload
 from aorta.plugin import provider
@@ -21,6 +21,9 @@ TIMEOUT_S = 130.0
 
 ATTRIBUTE = r"^buck\.execution_platform$"
 NO_PLATFORM = "<NONE>"
+
+#: The most bytes of an answer: a large program has some hundred thousand targets below it.
+ANSWER_LIMIT = 256 << 20
 
 
 class QueryStatus(Word):
@@ -131,10 +134,10 @@ def _no_single(roots: Sequence["Configured"], rows: Sequence["Configured"], targ
     return Gap(kind=ReasonKind.UNPARSED, subject=target, detail=detail)
 
 
-def _ask(ctx: Context, argv: tuple[object, ...], until: float) -> CommandAnswer:
+def _ask(ctx: Context, argv: tuple[str | Masked, ...], until: float) -> CommandAnswer:
     left = max(0.1, until - time.monotonic())
     hides = ctx.need(BuckModes).paths
-    return ctx.command(argv, timeout=left, as_caller=True, hides=hides)  # type: ignore[arg-type]
+    return ctx.command(argv, timeout=left, as_caller=True, hides=hides, output_limit=ANSWER_LIMIT)
 
 
 def _one(named: set[str], gap: Gap | None, target: str) -> tuple[str | None, Gap | None]:
