@@ -6,7 +6,7 @@ from aorta.collect.request import Request
 from aorta.collect.tree_digest import TreeDigest, TreeFile, names_digest
 from aorta.host.elf import Elf
 from aorta.host.mountinfo import Mount, parse_mountinfo
-from aorta.host.protocol import Completed, Distribution, Entry, Masked, Module, Stat
+from aorta.host.protocol import Completed, Distribution, Entry, Manner, Masked, Module, Stat
 
 __all__ = [
     "Answer",
@@ -16,6 +16,7 @@ __all__ = [
     "Distribution",
     "Elf",
     "Entry",
+    "Manner",
     "Masked",
     "Module",
     "Mount",

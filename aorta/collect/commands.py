@@ -2,33 +2,29 @@
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Sequence
 
 import attrs
 
 from aorta.collect.answer import unlinked
-from aorta.host.protocol import Argv, Completed, Host, Limit, Masked, shown
+from aorta.host.protocol import PLAIN, Argv, Completed, Host, Limit, Manner, Masked, shown
 from aorta.model.vocabulary import Outcome
 
 AT_ONCE = 16
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 #: Seconds that a waiter adds for the runner's own clean-up of a command that ran out of time.
 GRACE = 0.05
 
 
 class Job:
-    """One running command. ``limit`` is the longest that anyone waits for it, ``how`` goes to the host.
+    """One running command. ``limit`` is the longest that anyone waits for it, ``manner`` goes to the host.
 
     When ``ended`` is set, either ``result`` says how, or ``error`` why the host could not be asked.
     """
 
-    def __init__(self, argv: Argv, path: tuple[str, ...], limit: Limit, how: Mapping[str, Any]) -> None:
+    def __init__(self, argv: Argv, path: tuple[str, ...], limit: Limit, manner: Manner) -> None:
         self.argv = argv
-        self.how = how
+        self.manner = manner
         self.path = path
         self.limit = limit
         self.ended = threading.Event()
@@ -65,10 +61,8 @@ class CommandPool:
         #: "unset" or "empty" where commands were run and PATH was that.
         self.lost_path = ""
 
-    def start(
-        self, argv: Argv, timeout: float, path: Sequence[str], how: Mapping[str, Any] = NOTHING
-    ) -> Ticket:
-        """Start a command, or join one that runs or ran; ``how`` are further keywords of ``Host.run``."""
+    def start(self, argv: Argv, timeout: float, path: Sequence[str], manner: Manner = PLAIN) -> Ticket:
+        """Start a command, or join one that runs or ran."""
         now = time.monotonic()
         places, until = tuple(path), now + timeout
         key = tuple(word.value if isinstance(word, Masked) else word for word in argv)
@@ -79,7 +73,7 @@ class CommandPool:
                 return Ticket(job, True, places, now, until)
             if not self._jobs:
                 self.lost_path = _lost_path(self._host)
-            job = self._jobs[key] = Job(argv, places, Limit(until), how)
+            job = self._jobs[key] = Job(argv, places, Limit(until), manner)
         thread = threading.Thread(
             target=self._run, args=(job,), name=f"command {shown(argv)[0] if argv else ''}", daemon=True
         )
@@ -95,7 +89,7 @@ class CommandPool:
     def _run(self, job: Job) -> None:
         with self._slots:
             try:
-                job.result = self._host.run(job.argv, timeout=job.limit, path=job.path, **job.how)
+                job.result = self._host.run(job.argv, timeout=job.limit, path=job.path, manner=job.manner)
             except Exception as error:
                 job.error = error
             finally:
@@ -111,7 +105,7 @@ class CommandPool:
         job.ended.wait(max(0.0, ticket.until - time.monotonic()) + GRACE)
         if ticket.shared and _found_nowhere(job, ticket.path):
             left = max(0.0, ticket.until - time.monotonic())
-            return self.wait(self.start(job.argv, left, ticket.path, job.how))
+            return self.wait(self.start(job.argv, left, ticket.path, job.manner))
         if job.error is not None:
             return ticket, job.error
         waited = time.monotonic() - ticket.asked

@@ -17,7 +17,7 @@ from aorta.collect.tree_digest import TreeDigest, digest_tree
 from aorta.host.elf import Elf
 from aorta.host.observe import OBSERVATIONS
 from aorta.host.protocol import (
-    OUTPUT_LIMIT,
+    PLAIN,
     READ_LIMIT,
     SYSTEM_DIRECTORIES,
     Argv,
@@ -25,6 +25,7 @@ from aorta.host.protocol import (
     Distribution,
     Entry,
     Host,
+    Manner,
     Module,
     Stat,
     shown,
@@ -291,13 +292,10 @@ class Context:
         timeout: float = COMMAND_TIMEOUT_S,
         path: Sequence[str] = (),
         sudo: bool = False,
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> CommandAnswer:
         """Run one command; see ``commands``."""
-        how: dict[str, Any] = {"as_caller": as_caller, "hides": hides, "output_limit": output_limit}
-        return self.commands(argv, timeout=timeout, path=path, sudo=sudo, **how)[0]
+        return self.commands(argv, timeout=timeout, path=path, sudo=sudo, manner=manner)[0]
 
     def commands(
         self,
@@ -305,28 +303,21 @@ class Context:
         timeout: float = COMMAND_TIMEOUT_S,
         path: Sequence[str] = (),
         sudo: bool = False,
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> list[CommandAnswer]:
         """Run commands side by side and answer in order.
 
         ``path`` lists directories to look in after PATH. With ``sudo`` the commands need root: they
         run (as ``sudo -n``, result labelled as root's view) only when the caller allowed it, else the
-        answer is ``not_requested`` and names the command to run. With ``as_caller`` they run in the
-        working directory of the process, not in ``/``, and may leave a daemon behind. ``hides`` are
-        files of options that they read: what stands there after an = is told nowhere. Of each stream
-        ``output_limit`` bytes are kept.
+        answer is ``not_requested`` and names the command to run. ``manner`` says how else they run:
+        in the caller's directory, reading files with secrets, printing very much.
         """
         if sudo and not self.request.sudo:
             return [_not_allowed(argv) for argv in argvs]
         limit = min(timeout, self.remaining())
         lines = [("sudo", "-n", *argv) if sudo else tuple(argv) for argv in argvs]
         start = self._shared.commands.start
-        how: dict[str, Any] = {"as_caller": True} if as_caller else {}
-        how |= {"hides": tuple(hides)} if hides else {}
-        how |= {"output_limit": output_limit} if output_limit != OUTPUT_LIMIT else {}
-        tickets = [start(line, limit, path, how) for line in lines]
+        tickets = [start(line, limit, path, manner) for line in lines]
         answers = []
         for line, first in zip(lines, tickets, strict=True):
             ticket, done = self._shared.commands.wait(first)

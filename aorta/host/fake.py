@@ -11,7 +11,7 @@ from typing import Any
 from aorta.host.elf import Elf, parse_elf, reader_of
 from aorta.host.local_types import LOCAL_TYPES
 from aorta.host.protocol import (
-    OUTPUT_LIMIT,
+    PLAIN,
     READ_LIMIT,
     SYSTEM_DIRECTORIES,
     Argv,
@@ -20,6 +20,7 @@ from aorta.host.protocol import (
     Entry,
     FileSystem,
     Limit,
+    Manner,
     Module,
     Stat,
     found_in,
@@ -125,9 +126,7 @@ class FakeHost:
         *,
         timeout: float | Limit,
         path: Sequence[str] = (),
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> Completed:
         """Answer a command by its line.
 

@@ -20,7 +20,7 @@ from aorta.host.observe import package_libraries
 from aorta.host.protocol import (
     CHILD,
     IMPORT,
-    OUTPUT_LIMIT,
+    PLAIN,
     READ_LIMIT,
     Argv,
     Completed,
@@ -28,6 +28,7 @@ from aorta.host.protocol import (
     Entry,
     FileSystem,
     Limit,
+    Manner,
     Module,
     Stat,
     found_in,
@@ -149,14 +150,10 @@ class LiveHost:
         *,
         timeout: float | Limit,
         path: Sequence[str] = (),
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> Completed:
         """Run a command without a shell and return how it ended."""
-        return self._runner.run(
-            argv, timeout=timeout, path=path, as_caller=as_caller, hides=hides, output_limit=output_limit
-        )
+        return self._runner.run(argv, timeout=timeout, path=path, manner=manner)
 
     def env(self, name: str) -> str | None:
         """Return a variable of the environment."""

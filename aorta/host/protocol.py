@@ -150,6 +150,24 @@ class Module:
     locations: tuple[str, ...] = ()
 
 
+@frozen
+class Manner:
+    """How a command runs beside its words.
+
+    Plainly it runs in ``/``, and what it leaves in its session is ended after it; ``as_caller`` runs it in
+    the working directory of this process, and what it leaves running (a daemon) stays. ``hides`` are
+    files of options that it reads: what stands there after an = is taken out of what it prints. Of
+    each of its two streams the first ``output_limit`` bytes are kept.
+    """
+
+    as_caller: bool = False
+    hides: tuple[str, ...] = ()
+    output_limit: int = OUTPUT_LIMIT
+
+
+PLAIN = Manner()
+
+
 class Limit:
     """A point in time that can be moved further away while a command runs."""
 
@@ -212,16 +230,11 @@ class Host(Protocol):
         *,
         timeout: float | Limit,
         path: Sequence[str] = (),
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> Completed:
         """Run a command without a shell and return how it ended; never raises for the command's sake.
 
-        It runs in ``/``, and what it leaves in its session is ended after it. With ``as_caller`` it runs
-        in the working directory of this process, and what it leaves running (a daemon) stays. ``hides``
-        are files of options that it reads: what stands there after an = is taken out of what it prints.
-        Of each of its two streams the first ``output_limit`` bytes are kept.
+        ``path`` are directories to look in after PATH.
         """
 
     def env(self, name: str) -> str | None:

@@ -18,7 +18,7 @@ import attrs
 from aorta import __version__
 from aorta.host.elf import Elf, told
 from aorta.host.protocol import (
-    OUTPUT_LIMIT,
+    PLAIN,
     READ_LIMIT,
     Argv,
     Completed,
@@ -28,6 +28,7 @@ from aorta.host.protocol import (
     FileSystem,
     Host,
     Limit,
+    Manner,
     Masked,
     Module,
     NotRecordedError,
@@ -189,9 +190,7 @@ class RecordingHost:
         *,
         timeout: float | Limit,
         path: Sequence[str] = (),
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> Completed:
         for word in argv:
             if isinstance(word, Masked):
@@ -199,9 +198,7 @@ class RecordingHost:
                 self._redaction.learn(word.value)
         return self._asked(
             {"op": "run", "argv": list(self._redaction.words(argv))},
-            lambda: self._host.run(
-                argv, timeout=timeout, path=path, as_caller=as_caller, hides=hides, output_limit=output_limit
-            ),
+            lambda: self._host.run(argv, timeout=timeout, path=path, manner=manner),
             _completed,
         )
 

@@ -11,7 +11,7 @@ from aorta.host.elf import Elf
 from aorta.host.fake import FakeHost, named
 from aorta.host.lines import Failed, Key, answer, field, question
 from aorta.host.protocol import (
-    OUTPUT_LIMIT,
+    PLAIN,
     READ_LIMIT,
     Argv,
     Completed,
@@ -21,6 +21,7 @@ from aorta.host.protocol import (
     FileSystem,
     Host,
     Limit,
+    Manner,
     Module,
     NotRecordedError,
     Stat,
@@ -171,9 +172,7 @@ class StrictHost:
         *,
         timeout: float | Limit,
         path: Sequence[str] = (),
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> Completed:
         done: Completed = self._answer(("run", _REDACTION.words(argv)))
         return done

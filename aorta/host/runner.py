@@ -13,13 +13,14 @@ from typing import Protocol
 from aorta.host import child_environ
 from aorta.host.child import Child, Start
 from aorta.host.protocol import (
-    OUTPUT_LIMIT,
+    PLAIN,
     READ_LIMIT,
     SYSTEM_DIRECTORIES,
     Argv,
     Completed,
     DeadMountError,
     Limit,
+    Manner,
     Masked,
 )
 from aorta.host.scrub import Scrub
@@ -70,23 +71,20 @@ class Runner:
         timeout: float | Limit,
         path: Sequence[str] = (),
         stdin: bytes = b"",
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> Completed:
         """Run a command until it ends or ``timeout`` (seconds, or a movable point in time) comes.
 
         Seconds count from when the places in the environment have been looked at, once a host.
-        ``stdin`` is what the command reads; without it there is nothing to be read. ``as_caller``: in
-        this process's working directory, and what it leaves running stays. ``hides``: see ``Host.run``.
+        ``stdin`` is what the command reads; without it there is nothing to be read.
         """
         words = [word.value if isinstance(word, Masked) else word for word in argv]
-        environ = self._environ.of("" if as_caller or not words else words[0])
+        environ = self._environ.of("" if manner.as_caller or not words else words[0])
         begun = time.monotonic()
         limit = timeout if isinstance(timeout, Limit) else Limit(begun + timeout)
         try:
             program = self._find(words[0] if words else "", path)
-            folder = _working_directory() if as_caller else "/"
+            folder = _working_directory() if manner.as_caller else "/"
             start = Start(
                 program=program,
                 argv=words,
@@ -94,8 +92,8 @@ class Runner:
                 indirect=self._may_hang_in_exec(program) or self._is_slow(folder),
                 stdin=stdin,
                 folder=folder,
-                spares=as_caller,
-                output_limit=output_limit,
+                spares=manner.as_caller,
+                output_limit=manner.output_limit,
             )
             child = self._start(start, limit)
         except _NotStarted as failure:
@@ -104,7 +102,7 @@ class Runner:
                 detail=failure.detail,
                 elapsed_s=time.monotonic() - begun,
             )
-        return self._complete(child, limit, begun, Scrub(argv, self._texts(hides)))
+        return self._complete(child, limit, begun, Scrub(argv, self._texts(manner.hides)))
 
     def close(self) -> None:
         """End all commands. Their ``run`` returns within a moment; later ones do not start."""

@@ -10,13 +10,14 @@ from typing import Any, NoReturn
 from aorta.host.elf import Elf
 from aorta.host.fake import FakeHost
 from aorta.host.protocol import (
-    OUTPUT_LIMIT,
+    PLAIN,
     READ_LIMIT,
     Argv,
     Completed,
     Distribution,
     Entry,
     Limit,
+    Manner,
     Module,
     Stat,
 )
@@ -89,9 +90,7 @@ class DenyingHost(RefusingHost):
         *,
         timeout: float | Limit,
         path: Sequence[str] = (),
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> Completed:
         """Refuse."""
         return Completed(outcome=Outcome.DENIED, detail=os.strerror(errno.EACCES))
@@ -116,9 +115,7 @@ class HangingHost(RefusingHost):
         *,
         timeout: float | Limit,
         path: Sequence[str] = (),
-        as_caller: bool = False,
-        hides: Sequence[str] = (),
-        output_limit: int = OUTPUT_LIMIT,
+        manner: Manner = PLAIN,
     ) -> Completed:
         """Hang."""
         self._closed.wait()

@@ -21,7 +21,7 @@ REGISTRY = discover(outside=False)
 class FailingHost(DenyingHost):
     """No command can be started, no file read; what the interpreter is asked raises."""
 
-    def run(self, argv, *, timeout, path=(), as_caller=False):
+    def run(self, argv, *, timeout, path=(), manner=None):
         return Completed(outcome=Outcome.NOT_FOUND, detail="No such file or directory")
 
     def observe(self, key, function):

@@ -22,7 +22,7 @@ IDS = {
     "BUCK_BUILD_ID": "00000000-0000-4000-8000-00000000000a",
     "BUCK2_DAEMON_UUID": "00000000-0000-4000-8000-00000000000b",
 }
-ENV = {"TMPDIR": "/work/buck-out/v2/tmp/x", "BUCK_SCRATCH_PATH": SCRATCH, **IDS}
+ENV = {"TMPDIR": "/build/buck-out/v2/tmp/x", "BUCK_SCRATCH_PATH": SCRATCH, **IDS}
 ENUMERATOR = "/opt/rocm/bin/rocm_agent_enumerator"
 #: A number that no account has.
 NOBODY = 48123

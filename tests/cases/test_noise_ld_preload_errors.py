@@ -48,7 +48,7 @@ def test_the_reason_of_a_failure_is_the_tools_own(tmp_path):
 class Fatal(FakeHost):
     """Every program ends in the loader, since what is preloaded needs what is not there."""
 
-    def run(self, argv, *, timeout, path=(), as_caller=False):
+    def run(self, argv, *, timeout, path=(), manner=None):
         missing = "libimf.so: cannot open shared object file: No such file or directory"
         text = f"{argv[0]}: error while loading shared libraries: {missing}\n"
         return Completed(outcome=Outcome.EXIT, exit_code=127, stderr=text)

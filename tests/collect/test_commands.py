@@ -23,7 +23,7 @@ class Host(FakeHost):
         self.now = self.most = 0
         self.lock = threading.Lock()
 
-    def run(self, argv, *, timeout, path=(), as_caller=False):
+    def run(self, argv, *, timeout, path=(), manner=None):
         with self.lock:
             self.runs.append((tuple(argv), tuple(path)))
             self.now += 1
@@ -94,7 +94,7 @@ def test_a_program_is_looked_for_again_in_further_places():
             super().__init__()
             self.paths = []
 
-        def run(self, argv, *, timeout, path=(), as_caller=False):
+        def run(self, argv, *, timeout, path=(), manner=None):
             self.paths.append(tuple(path))
             time.sleep(0.05)
             return OK if "/opt/rocm/bin" in path else Completed(outcome=Outcome.NOT_FOUND)

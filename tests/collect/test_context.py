@@ -209,7 +209,7 @@ def test_root_is_not_used_unasked():
 
 def test_a_command_that_the_recording_lacks():
     class Host(FakeHost):
-        def run(self, argv, *, timeout, path=(), as_caller=False):
+        def run(self, argv, *, timeout, path=(), manner=None):
             if argv[0] == "a":
                 raise NotRecordedError("not in the recording")
             raise ZeroDivisionError("a defect")
@@ -223,7 +223,7 @@ def test_a_command_that_the_recording_lacks():
 
 def test_secrets_of_a_command_line_are_written_nowhere():
     class Host(FakeHost):
-        def run(self, argv, *, timeout, path=(), as_caller=False):
+        def run(self, argv, *, timeout, path=(), manner=None):
             value = argv[1].value
             return Completed(outcome=Outcome.EXIT, exit_code=len(value), stderr="no")
 
@@ -325,7 +325,7 @@ def test_a_slow_command_leaves_time_to_tell():
     """The question ends before the section does, so that what was seen is not lost."""
 
     class Host(FakeHost):
-        def run(self, argv, *, timeout, path=(), as_caller=False):
+        def run(self, argv, *, timeout, path=(), manner=None):
             time.sleep(30)
 
     ctx = context(Host(), seconds=1.0)

@@ -407,7 +407,7 @@ def test_a_map_names_its_secrets_by_their_keys():
 
 def test_a_command_that_the_capture_cuts_is_no_fault_of_the_tool():
     class Slow(FakeHost):
-        def run(self, argv, *, timeout, path=(), as_caller=False):
+        def run(self, argv, *, timeout, path=(), manner=None):
             until = timeout.until if hasattr(timeout, "until") else time.monotonic() + timeout
             time.sleep(max(0.0, until - time.monotonic()))
             return Completed(outcome=Outcome.TIMED_OUT, elapsed_s=0.1)

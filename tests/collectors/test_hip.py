@@ -62,7 +62,7 @@ def test_w14_the_tool_of_the_root_is_found_without_path():
     asked = []
 
     class Host(FakeHost):
-        def run(self, argv, *, timeout, path=(), as_caller=False):
+        def run(self, argv, *, timeout, path=(), manner=None):
             asked.append(tuple(path))
             return super().run(argv, timeout=timeout, path=path)
 

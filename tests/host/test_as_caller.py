@@ -7,6 +7,7 @@ import time
 import pytest
 
 from aorta.host.live import LiveHost
+from aorta.host.protocol import Manner
 from aorta.model.vocabulary import Outcome
 
 LONG_S = 30
@@ -24,7 +25,7 @@ def alive(pid):
 @pytest.mark.parametrize("as_caller", [True, False])
 def test_where_it_runs(tmp_path, monkeypatch, as_caller):
     monkeypatch.chdir(tmp_path)
-    done = LiveHost().run(["pwd", "-P"], timeout=LONG_S, as_caller=as_caller)
+    done = LiveHost().run(["pwd", "-P"], timeout=LONG_S, manner=Manner(as_caller=as_caller))
     assert done.stdout.strip() == (os.fspath(tmp_path.resolve()) if as_caller else "/")
 
 
@@ -33,7 +34,7 @@ def test_a_working_directory_that_is_gone(tmp_path, monkeypatch):
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    done = LiveHost().run(["pwd"], timeout=LONG_S, as_caller=True)
+    done = LiveHost().run(["pwd"], timeout=LONG_S, manner=Manner(as_caller=True))
     assert done.outcome is Outcome.DENIED
     assert "working directory is gone" in done.detail
     monkeypatch.chdir(tmp_path)
@@ -44,7 +45,7 @@ def test_what_it_leaves_running(tmp_path, as_caller):
     """A daemon that keeps the pipes open: the answer comes at once, and whose it is decides."""
     script = f"sleep 600 & echo $! > {tmp_path}/pid; echo '{{\"a\": 1}}'"
     begun = time.monotonic()
-    done = LiveHost().run(["sh", "-c", script], timeout=LONG_S, as_caller=as_caller)
+    done = LiveHost().run(["sh", "-c", script], timeout=LONG_S, manner=Manner(as_caller=as_caller))
     assert time.monotonic() - begun < LONG_S / 2
     assert (done.outcome, done.stdout) == (Outcome.OK, '{"a": 1}\n')
     pid = int((tmp_path / "pid").read_text())
@@ -58,7 +59,7 @@ def test_what_it_leaves_running(tmp_path, as_caller):
 
 def test_one_that_hangs_leaves_nothing(tmp_path):
     script = f"sleep 600 & echo $! > {tmp_path}/pid; wait"
-    done = LiveHost().run(["sh", "-c", script], timeout=1, as_caller=True)
+    done = LiveHost().run(["sh", "-c", script], timeout=1, manner=Manner(as_caller=True))
     assert done.outcome is Outcome.TIMED_OUT
     pid = int((tmp_path / "pid").read_text())
     until = time.monotonic() + 5

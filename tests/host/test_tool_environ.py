@@ -6,6 +6,7 @@ import pytest
 
 from aorta.host.child_environ import ChildEnviron
 from aorta.host.live import LiveHost
+from aorta.host.protocol import Manner
 
 
 class _Quick:
@@ -34,6 +35,6 @@ def test_what_runs_as_the_caller_has_the_callers(tmp_path, monkeypatch, as_calle
     monkeypatch.setenv("GIT_DIR", "/else")
     host = LiveHost()
     try:
-        assert host.run(("git",), timeout=20, as_caller=as_caller).stdout.strip() == seen
+        assert host.run(("git",), timeout=20, manner=Manner(as_caller=as_caller)).stdout.strip() == seen
     finally:
         host.close()

@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Sequence
 from typing import Annotated, TypeVar
 
-from aorta.collect import Answer, Context
+from aorta.collect import Answer, Context, Manner
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import Provenance, ReasonKind
@@ -127,7 +127,7 @@ class ModeFiles:
 
         argv = ("buck2", "audit", "cell", "--json", cell) if cell else ("buck2", "root")
         timeout = min(QUESTION_S, self._ctx.request.buck_timeout)
-        answer = self._ctx.command(argv, timeout=timeout, as_caller=True)
+        answer = self._ctx.command(argv, timeout=timeout, manner=Manner(as_caller=True))
         what = f"the question where the cell {cell or 'of this directory'} is"
         found, gap = read(answer, parse_cells, what) if cell else read(answer, parse_root, what)
         place = found.get(cell) if isinstance(found, dict) else found

@@ -1,6 +1,6 @@
 """The Buck2 project that this process stands in, as ``buck2`` itself says."""
 
-from aorta.collect import CommandAnswer, Context
+from aorta.collect import CommandAnswer, Context, Manner
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Word, claimed_workload
 from aorta.plugin import provider
@@ -55,7 +55,10 @@ def provide(ctx: Context) -> BuckCheckout:
         if outside is not None:
             return BuckCheckout(kind=BuildKind.NONE, folder=folder, gap=outside)
     version, root = ctx.commands(
-        ("buck2", "--version"), ("buck2", "root", "--kind", "project"), timeout=TOOL_TIMEOUT_S, as_caller=True
+        ("buck2", "--version"),
+        ("buck2", "root", "--kind", "project"),
+        timeout=TOOL_TIMEOUT_S,
+        manner=Manner(as_caller=True),
     )
     place = parse_root(root.stdout)
     if place is not None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from aorta.collect import CommandAnswer, Context, Masked
+from aorta.collect import CommandAnswer, Context, Manner, Masked
 from aorta.model.frozen import frozen
 from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Word, claimed_workload
 from aorta.plugin import provider
@@ -136,8 +136,8 @@ def _no_single(roots: Sequence["Configured"], rows: Sequence["Configured"], targ
 
 def _ask(ctx: Context, argv: tuple[str | Masked, ...], until: float) -> CommandAnswer:
     left = max(0.1, until - time.monotonic())
-    hides = ctx.need(BuckModes).paths
-    return ctx.command(argv, timeout=left, as_caller=True, hides=hides, output_limit=ANSWER_LIMIT)
+    manner = Manner(as_caller=True, hides=ctx.need(BuckModes).paths, output_limit=ANSWER_LIMIT)
+    return ctx.command(argv, timeout=left, manner=manner)
 
 
 def _one(named: set[str], gap: Gap | None, target: str) -> tuple[str | None, Gap | None]:
