@@ -325,7 +325,13 @@ def test_a_newer_minor_loses_nothing_but_what_1_x_does_not_have():
 
 def test_one_library_of_a_buck_graph_is_one_row_in_1_17():
     """A list has every target in 2.0; readers of 1.x take the first of a name, which is what is loaded."""
-    row = {"name": "rccl", "source": "buck", "revision": None, "target": "a//x:rccl", "configured_target": None}
+    row = {
+        "name": "rccl",
+        "source": "buck",
+        "revision": None,
+        "target": "a//x:rccl",
+        "configured_target": None,
+    }
     tool = {**row, "target": "a//tools:rccl"}
     made = as_1_17({"library_introspection": [{**row, "role": "target"}, {**tool, "role": "exec"}]})
     assert made["library_introspection"] == [row]

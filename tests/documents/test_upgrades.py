@@ -301,7 +301,12 @@ def test_the_original_stays_as_it_is(version):
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [("success", None), ("not_requested", "not_requested"), ("failure", "not_recorded"), (None, "not_recorded")],
+    [
+        ("success", None),
+        ("not_requested", "not_requested"),
+        ("failure", "not_recorded"),
+        (None, "not_recorded"),
+    ],
 )
 def test_no_libraries_of_a_buck_graph_are_an_answer_only_of_a_query_that_succeeded(status, kind):
     before = old("1.17")

@@ -117,6 +117,9 @@ def test_the_probe_says_the_same(outcomes, name):
     if allowed == "tools":
         allowed = {key for key, record in whole["collection"]["collectors"].items() if record["commands"]}
         allowed |= {"rocm", "rccl", "gpus", "therock", "library_linkage"}
+    if name == "its_directory_is_deleted":
+        # Nobody knows then whether it was in a project of Buck, or in the directory of a worker.
+        allowed = {"build_system", "execution_context"}
     ignored = {"host"} if name in ("few_files_64", "no_core", "small_stack") else set()
     assert differing(document, whole, ignored) <= allowed
 

@@ -67,9 +67,12 @@ def huge(path):
 
 def unix_socket(path):
     """Put a socket; the name of one is short, so it is made from near by."""
+    before = os.getcwd()
     os.chdir(os.path.dirname(path))
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(os.path.basename(path))
+    # The directory that a probe works in is evidence too.
+    os.chdir(before)
 
 
 def device(minor):
