@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -117,6 +117,11 @@ _SHARED = (
     ),
     *BUCK_OPTIONS,
     click.option(
+        "--no-plugins",
+        is_flag=True,
+        help="Leave out all plugins: those of AORTA_PLUGINS and those that are installed.",
+    ),
+    click.option(
         "--progress/--quiet",
         default=None,
         help="Say on standard error what is going on; by default on a terminal only.",
@@ -131,14 +136,17 @@ def capture_options(command: Command) -> Command:
     return command
 
 
-def discovered(plugins: Sequence[str], *, quiet: bool = False) -> "Registry":
+def discovered(asked: Mapping[str, Any]) -> "Registry":
     """Return the registry; a line on standard error for each plugin that was found and cannot be used.
 
-    Raises Failure for one that was named here.
+    Raises Failure for one that was named here, Misuse for one beside ``--no-plugins``.
     """
     from aorta.plugin.discovery import discover
 
-    registry = discover(plugins)
+    plugins, quiet = asked["plugins"], asked["progress"] is False
+    if asked["no_plugins"] and plugins:
+        raise Misuse(f"--plugin {plugins[0]} and --no-plugins: only one of them")
+    registry = discover(plugins, outside=not asked["no_plugins"], limit_s=deadline_of(asked) / 3)
     for record in registry.plugins:
         if record.status != "failed":
             continue

@@ -184,8 +184,7 @@ def _document(asked: Mapping[str, Any], target: str | None) -> tuple[dict[str, A
 
     sudo, buck = allows_sudo(sudo=asked["sudo"]), buck_wishes_of(asked)
     host = live(asked) if asked["replay"] is None else _replayed(asked["replay"])
-    quiet = asked["progress"] is False
-    registry = discovered(asked["plugins"], quiet=quiet)
+    registry = discovered(asked)
     sections = _flat(asked["sections"]) or None
     if asked["field"] is not None:
         needed = _sections_of_field(asked["field"], registry)

@@ -73,7 +73,7 @@ def _recorded(target: str, asked: dict[str, Any]) -> int:
     from aorta.host.recording import RecordingHost
 
     sudo, buck = allows_sudo(sudo=asked["sudo"]), buck_wishes_of(asked)
-    registry = discovered(asked["plugins"], quiet=asked["progress"] is False)
+    registry = discovered(asked)
     with replacing(target) as stream:
         lines = Lines(stream)
         host = RecordingHost(live(asked), lines)

@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from aorta.collect.apart import START_S, LostError, may_run_apart, run_apart
 from aorta.collect.commands import CommandPool
 from aorta.collect.context import Context, Shared
 from aorta.collect.digests import Digests
@@ -73,6 +74,7 @@ class Orchestrator:
         self._inbox: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._running: dict[str, Running] = {}
         self._threads: list[threading.Thread] = []
+        self._apart = request.plugins_apart and host.workers() is not None
         self._outside = {record.name for record in registry.plugins if record.source != "builtin"}
 
     def wanted(self) -> list[str]:
@@ -140,7 +142,8 @@ class Orchestrator:
             self.results[name] = early
             return False
         now = time.monotonic()
-        deadline = min(now + self._timeout(spec), self.deadline)
+        start_s = START_S if self._runs_apart(spec) else 0.0
+        deadline = min(now + self._timeout(spec) + start_s, self.deadline)
         needs = {model: self.results[self.registry.maker(model).name].value for model in spec.needs}
         ctx = Context(self._shared, name, deadline=deadline, needs=needs, last=deadline >= self.deadline)
         thread = threading.Thread(target=self._work, args=(spec, ctx, now), name=f"aorta {name}", daemon=True)
@@ -183,9 +186,21 @@ class Orchestrator:
     def _work(self, spec: Spec, ctx: Context, started: float) -> None:
         plugin = self._plugin(spec.name)
         try:
-            value = guarded(spec.function, ctx) if plugin in self._outside else spec.function(ctx)
+            value = self._call(spec, ctx)
             elapsed = time.monotonic() - started
             result = succeeded(spec, value, ctx, plugin=plugin, elapsed_s=elapsed)
+        except LostError as error:
+            hung = error.kind is ReasonKind.TIMED_OUT
+            result = missing(
+                spec,
+                Status.TIMED_OUT if hung else Status.FAILED,
+                error.kind,
+                str(error),
+                plugin=plugin,
+                elapsed_s=time.monotonic() - started,
+                ctx=ctx,
+                hung_at=error.place,
+            )
         except BaseException as error:
             elapsed = time.monotonic() - started
             text = f"{type(error).__name__} at {_raised_at(error, spec)}"
@@ -193,6 +208,17 @@ class Orchestrator:
                 spec, Status.FAILED, ReasonKind.FAILED, text, plugin=plugin, elapsed_s=elapsed, ctx=ctx
             )
         self._inbox.put(Ended(spec.name, result))
+
+    def _call(self, spec: Spec, ctx: Context) -> Any:
+        """Return what a collector returns; an outside plugin's runs in a process of its own where it can."""
+        if self._plugin(spec.name) not in self._outside:
+            return spec.function(ctx)
+        if self._runs_apart(spec):
+            return run_apart(spec, ctx, self.host, self._timeout(spec))
+        return guarded(spec.function, ctx)
+
+    def _runs_apart(self, spec: Spec) -> bool:
+        return self._apart and self._plugin(spec.name) in self.registry.named and may_run_apart(spec)
 
     def _await(self) -> list[str]:
         """Wait for the next end or the next deadline; return the names that are done with."""

@@ -24,6 +24,8 @@ class Request:
     digests be remembered, ``verify_digests`` hashes what is remembered too.
     ``import_strategy`` is child (torch is asked in a process of its own) or in_process; ``import_torch``
     lets it be imported into this one; ``python`` is the program of another interpreter to ask.
+    ``env_names`` are further variables to show, those that end in * by their beginning.
+    ``plugins_apart`` runs the collectors of outside plugins in processes of their own.
     ``buck_target`` is the Buck target to ask about, built under ``buck_context``, within ``buck_timeout``
     seconds; ``buck_libraries`` are further patterns of libraries by name.
     ``env`` replaces the process's environment. ``complaints`` are wishes that could not be read.
@@ -43,10 +45,12 @@ class Request:
     digests: str | None = None
     cache: bool = True
     verify_digests: bool = False
+    plugins_apart: bool = False
     buck_target: str | None = None
     buck_context: BuckContext = attrs.field(factory=BuckContext)
     buck_timeout: float = 120.0
     buck_libraries: Mapping[str, str] = attrs.field(factory=dict)
+    env_names: tuple[str, ...] = ()
     import_strategy: str = "in_process"
     import_torch: bool = True
     python: str | None = None

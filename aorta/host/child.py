@@ -86,8 +86,8 @@ class Start:
     """What to start. ``indirect``: by an interpreter, so that this process never waits for exec.
 
     ``stdin`` is what it reads there; without it there is nothing to be read. ``folder`` is its working
-    directory. ``spares``: once it has ended by itself, what it left running in its session stays.
-    ``output_limit``: see ``Stream``.
+    directory. ``pass_fds`` are further descriptors that it gets. ``spares``: once it has ended by
+    itself, what it left running in its session stays. ``output_limit``: see ``Stream``.
     """
 
     program: str
@@ -98,6 +98,7 @@ class Start:
     folder: str = "/"
     spares: bool = False
     output_limit: int = OUTPUT_LIMIT
+    pass_fds: tuple[int, ...] = ()
 
 
 class Child:
@@ -126,7 +127,12 @@ class Child:
             self._process = self._start_indirect(start, launcher)
         else:
             self._process = _popen(
-                start.argv, start.environ, program=start.program, stdin=start.stdin, folder=start.folder
+                start.argv,
+                start.environ,
+                program=start.program,
+                pass_fds=start.pass_fds,
+                stdin=start.stdin,
+                folder=start.folder,
             )
         pipes = [pipe for pipe in (self._process.stdout, self._process.stderr) if pipe is not None]
         self.stdout, self.stderr = (Stream(pipe.fileno(), start.output_limit) for pipe in pipes)
@@ -140,7 +146,7 @@ class Child:
         words = [str(writer), str(int(self._supervised)), start.folder, start.program, *start.argv]
         argv = [launcher, "-I", "-S", "-c", _TRAMPOLINE, *words]
         try:
-            process = _popen(argv, start.environ, pass_fds=(writer,), stdin=start.stdin)
+            process = _popen(argv, start.environ, pass_fds=(writer, *start.pass_fds), stdin=start.stdin)
         except BaseException:
             os.close(reader)
             raise

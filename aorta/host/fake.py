@@ -160,6 +160,9 @@ class FakeHost:
         except OSError:
             return posixpath.normpath(path)
 
+    def workers(self) -> Any:
+        return None
+
     def env(self, name: str) -> str | None:
         return self._env.get(name)
 

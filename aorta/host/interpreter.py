@@ -94,7 +94,7 @@ class Interpreters:
                 self._facts = _facts(done)
                 if self._facts:
                     self._facts["asked"] = self.program
-                self._failure = "" if self._facts else f"no usable Python interpreter: {_why(done)}"
+                self._failure = "" if self._facts else f"no usable Python interpreter: {ending(done)}"
         if self._failure:
             raise NoInterpreterError(self._failure)
         return self._facts
@@ -111,7 +111,7 @@ class Interpreters:
             wish = {"ask": "torch", "cache": cache, **self._place()}
             done = self._asked({**wish, "late_s": LATE * timeout}, timeout)
             if done.outcome in (Outcome.NOT_FOUND, Outcome.DENIED) or self._is_no_python(done):
-                raise NoInterpreterError(f"no process can be started to import it: {_why(done)}")
+                raise NoInterpreterError(f"no process can be started to import it: {ending(done)}")
             told = report(done)
             left = until - time.monotonic()
             if self.program is None and told["imported"] is False and left > 0:
@@ -224,7 +224,7 @@ def report(done: Completed) -> dict[str, Any]:
             else:
                 parts[str(name)] = value
     hung = done.outcome in (Outcome.TIMED_OUT, Outcome.ABANDONED) or _ended_late(done, told)
-    ended = "" if done.outcome is Outcome.OK and told["done"] else _why(done)
+    ended = "" if done.outcome is Outcome.OK and told["done"] else ending(done)
     if hung and not told["done"]:
         ended += place_in(done.stderr)
     return {
@@ -268,7 +268,7 @@ def _lines(done: Completed) -> Iterator[dict[str, Any]]:
                 yield line
 
 
-def _why(done: Completed) -> str:
+def ending(done: Completed) -> str:
     """Return in a few words how a process ended that should have ended well."""
     if done.outcome is Outcome.SIGNAL and done.exit_code is not None:
         number = -done.exit_code

@@ -155,6 +155,10 @@ class LiveHost:
         """Run a command without a shell and return how it ended."""
         return self._runner.run(argv, timeout=timeout, path=path, manner=manner)
 
+    def workers(self) -> Runner:
+        """Return what starts processes of aorta itself."""
+        return self._runner
+
     def env(self, name: str) -> str | None:
         """Return a variable of the environment."""
         return self._environ.get(name)

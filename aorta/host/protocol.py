@@ -237,6 +237,9 @@ class Host(Protocol):
         ``path`` are directories to look in after PATH.
         """
 
+    def workers(self) -> Any:
+        """Return what starts processes of aorta itself, a ``Runner``; they are no access to the machine."""
+
     def env(self, name: str) -> str | None:
         """Return a variable of the process's environment; bytes that are not UTF-8 are surrogates."""
 

@@ -202,6 +202,9 @@ class RecordingHost:
             _completed,
         )
 
+    def workers(self) -> Any:
+        return self._host.workers()
+
     def env(self, name: str) -> str | None:
         return self._asked(
             {"op": "env", "name": name},

@@ -177,6 +177,9 @@ class StrictHost:
         done: Completed = self._answer(("run", _REDACTION.words(argv)))
         return done
 
+    def workers(self) -> Any:
+        return None
+
     def env(self, name: str) -> str | None:
         value: str | None = self._recorded("env", name)
         return value

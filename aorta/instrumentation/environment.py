@@ -18,7 +18,8 @@ from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.request import EXPECTABLE, INVOCATIONS, Request
 from aorta.host.protocol import Host
 from aorta.instrumentation.about import envelope
-from aorta.instrumentation.buck_wishes import buck_wishes, seconds, with_buck
+from aorta.instrumentation.buck_wishes import buck_wishes, seconds
+from aorta.instrumentation.extensions import extended
 from aorta.instrumentation.process import enders
 from aorta.instrumentation.switch import sudo_from_environment
 from aorta.instrumentation.write import write_atomically
@@ -114,13 +115,14 @@ def capture(
         import_strategy=_strategy(import_strategy, here=host is None and python is None),
         import_torch=import_torch,
         python=python,
+        plugins_apart=True,
+        **buck_wishes(buck_target, buck_context, buck_timeout, buck_libraries),
         **_limits(deadline_s, sudo=sudo, longer_s=0.0 if buck_target is None else seconds(buck_timeout)),
     )
     registry = registry or _registry(plugins)
     _check_sections(registry, request)
-    buck = buck_wishes(registry, buck_target, buck_context, buck_timeout, buck_libraries)
-    request = with_buck(request, registry, buck)
-    return _captured(Orchestrator(registry, host or live_host(request.deadline_s, python), request), started)
+    machine = host or live_host(request.deadline_s, python)
+    return _captured(Orchestrator(registry, machine, extended(request, registry, machine)), started)
 
 
 collect_env = capture

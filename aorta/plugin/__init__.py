@@ -6,7 +6,16 @@ from aorta.plugin.declare import (
     RegistrationError,
     buck_libraries,
     collector,
+    env_names,
     provider,
 )
 
-__all__ = ["CollectorSpec", "ProviderSpec", "RegistrationError", "buck_libraries", "collector", "provider"]
+__all__ = [
+    "CollectorSpec",
+    "ProviderSpec",
+    "RegistrationError",
+    "buck_libraries",
+    "collector",
+    "env_names",
+    "provider",
+]

@@ -19,6 +19,7 @@ COLLECT_HOOK = "aorta_collect"
 PROVIDE_HOOK = "aorta_provide"
 SPEC_ATTRIBUTE = "aorta_spec"
 LIBRARIES_HOOK = "aorta_buck_libraries"
+NAMES_HOOK = "aorta_env_names"
 HOOK_ATTRIBUTE = "aorta_hook"
 
 #: The longest deadline that a section may declare, in seconds.
@@ -155,8 +156,20 @@ def buck_libraries(function: Extension) -> Extension:
 
     It takes no argument. A pattern is looked for in the label ``cell//package:name``.
     """
-    setattr(function, HOOK_ATTRIBUTE, LIBRARIES_HOOK)
-    return _hookimpl(specname=LIBRARIES_HOOK)(function)
+    return _extends(function, LIBRARIES_HOOK)
+
+
+def env_names(function: Extension) -> Extension:
+    """Declare the function that returns further environment variables to show, a list of names.
+
+    It takes no argument. A name that ends in ``*`` stands for all set variables that begin so.
+    """
+    return _extends(function, NAMES_HOOK)
+
+
+def _extends(function: Extension, hook: str) -> Extension:
+    setattr(function, HOOK_ATTRIBUTE, hook)
+    return _hookimpl(specname=hook)(function)
 
 
 def _several(given: Any) -> tuple[Any, ...]:

@@ -7,15 +7,13 @@ and third source serve.)
 
 import importlib
 import os
-import types
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from aorta.model.frozen import evolve
-from aorta.plugin.declare import HOOK_ATTRIBUTE, SPEC_ATTRIBUTE
-from aorta.plugin.entry_points import may_declare
+from aorta.plugin import sources
 from aorta.plugin.manager import specs_of
-from aorta.plugin.registry import Candidate, Registry, told
+from aorta.plugin.registry import Candidate, Registry
 
 #: The built-in collectors, each a module; nothing in aorta imports them by another way.
 BUILTIN = (
@@ -78,16 +76,23 @@ BUILTIN = (
 )
 
 VARIABLE = "AORTA_PLUGINS"
-GROUP = "aorta.collectors"
+GROUP = sources.GROUP
 LEFT_OUT = f"left out by {VARIABLE}"
 
 
-def discover(plugins: Sequence[Any] = (), *, variable: str | None = None, outside: bool = True) -> Registry:
+def discover(
+    plugins: Sequence[Any] = (),
+    *,
+    variable: str | None = None,
+    outside: bool = True,
+    limit_s: float = sources.LIMIT_S,
+) -> Registry:
     """Return the registry of all plugins.
 
     ``plugins`` are modules, names of modules, objects or single decorated functions. ``variable``
     is the text of ``AORTA_PLUGINS`` (the process's own by default): module names, and ``no:NAME``
-    for a section or plugin to leave out. ``outside=False`` takes the built-in ones alone.
+    for a section or plugin to leave out. ``outside=False`` takes the built-in ones and ``plugins``
+    alone. Importing modules that are not loaded yet may take ``limit_s`` seconds.
     """
     from aorta.model.sections import ORDER
 
@@ -95,91 +100,16 @@ def discover(plugins: Sequence[Any] = (), *, variable: str | None = None, outsid
     words = [word.strip() for word in text.split(",") if word.strip()] if outside else []
     blocked = {word[3:].strip() for word in words if word.startswith("no:")}
     names = [word for word in words if not word.startswith("no:")]
-    candidates = [*_builtin(), *_arguments(plugins)]
-    if outside:
-        candidates += [*_named(names, blocked), *_entry_points(blocked)]
+    candidates = [
+        *_builtin(),
+        *sources.outside(plugins, names, blocked, LEFT_OUT, min(limit_s, sources.LIMIT_S), points=outside),
+    ]
     return Registry(_without(blocked, _once(candidates)), order=ORDER)
 
 
 def _builtin() -> Iterator[Candidate]:
     for name in BUILTIN:
         yield Candidate(name=name, source="builtin", plugin=importlib.import_module(name), module=name)
-
-
-def _arguments(plugins: Iterable[Any]) -> Iterator[Candidate]:
-    for plugin in plugins:
-        yield _import(plugin, "argument") if isinstance(plugin, str) else _given(plugin)
-
-
-def _given(plugin: Any) -> Candidate:
-    """Return the candidate of an object: a module, a single decorated function, or any other holder."""
-    if _is_single(plugin):
-        name = f"{plugin.__module__}.{plugin.__name__}"
-        return Candidate(name=name, source="argument", plugin=_single(plugin), module=plugin.__module__)
-    name = getattr(plugin, "__name__", None) or type(plugin).__name__
-    module = name if isinstance(plugin, types.ModuleType) else getattr(plugin, "__module__", None)
-    return Candidate(name=name, source="argument", plugin=plugin, module=module)
-
-
-class _Single:
-    """The holder of one decorated function: pluggy takes objects with functions, not functions."""
-
-    def __init__(self, function: Any) -> None:
-        setattr(self, function.__name__, function)
-
-
-def _single(plugin: Any) -> Any:
-    """Return what holds a plugin's functions."""
-    return _Single(plugin) if _is_single(plugin) else plugin
-
-
-def _is_single(plugin: Any) -> bool:
-    return hasattr(plugin, SPEC_ATTRIBUTE) or hasattr(plugin, HOOK_ATTRIBUTE)
-
-
-def _named(names: Iterable[str], blocked: set[str]) -> Iterator[Candidate]:
-    for name in names:
-        # What is left out by name is not even imported.
-        yield _blocked(name, "environment", name) if name in blocked else _import(name, "environment")
-
-
-def _blocked(name: str, source: str, module: str | None) -> Candidate:
-    return Candidate(name=name, source=source, module=module, status="blocked", detail=LEFT_OUT)
-
-
-def _import(name: str, source: str) -> Candidate:
-    try:
-        module = importlib.import_module(name)
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        return Candidate(name=name, source=source, module=name, status="failed", detail=told(error))
-    return Candidate(name=name, source=source, plugin=module, module=name)
-
-
-def _entry_points(blocked: set[str]) -> Iterator[Candidate]:
-    if not may_declare(GROUP):
-        return
-    from importlib import metadata
-
-    try:
-        points = sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
-    except Exception as error:
-        yield Candidate(name=GROUP, source="entry_point", status="failed", detail=told(error))
-        return
-    for point in points:
-        module = point.value.partition(":")[0].strip()
-        if {point.name, module} & blocked:
-            yield _blocked(point.name, "entry_point", module)
-            continue
-        known: dict[str, Any] = {"name": point.name, "source": "entry_point", "module": module}
-        try:
-            version = point.dist.version if point.dist is not None else None
-            yield Candidate(**known, version=version, plugin=_single(point.load()))
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            yield Candidate(**known, status="failed", detail=told(error))
 
 
 def _once(candidates: Iterable[Candidate]) -> Iterator[Candidate]:

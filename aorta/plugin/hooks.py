@@ -38,3 +38,11 @@ def aorta_buck_libraries() -> Any:
 
     A mapping of names to regular expressions, each looked for in a label ``cell//package:name``.
     """
+
+
+@hookspec
+def aorta_env_names() -> Any:
+    """Return further environment variables to show. Written as a function under ``@env_names``.
+
+    A list of names; one that ends in ``*`` stands for all set variables that begin so.
+    """

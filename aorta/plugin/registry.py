@@ -13,7 +13,10 @@ from aorta.plugin.manager import Manager, hooks_of, specs_of
 
 @frozen
 class Candidate:
-    """A plugin that a discovery source named: the object, or why there is none."""
+    """A plugin that a discovery source gave: the object, or why there is none.
+
+    ``named``: it was named, not given as an object, so that another process finds it by that name too.
+    """
 
     name: str
     source: str
@@ -21,6 +24,7 @@ class Candidate:
     module: str | None = None
     version: str | None = None
     without: frozenset[str] = frozenset()
+    named: bool = False
     status: str = "loaded"
     detail: str = ""
 
@@ -31,7 +35,7 @@ class Registry:
     Built-in plugins must be right: a fault in one raises ``RegistrationError``. An outside plugin
     with a fault is left out as a whole and its record in ``plugins`` says why. ``blocked`` maps what
     is declared but must not run to the reason. ``hooks`` maps a hook beside collecting to the plugins
-    that implement it and their functions.
+    that implement it and their functions, ``named`` are the plugins that another process can import.
     """
 
     def __init__(self, candidates: Iterable[Candidate] = (), *, order: tuple[str, ...] = ()) -> None:
@@ -40,6 +44,7 @@ class Registry:
         self.plugins: list[PluginRecord] = []
         self.plugin_of: dict[str, str] = {}
         self.blocked: dict[str, str] = {}
+        self.named: set[str] = set()
         self.hooks: dict[str, list[tuple[str, Callable[[], Any]]]] = {}
         self._makers: dict[type[Any], Spec] = {}
         self._manager = Manager()
@@ -82,6 +87,8 @@ class Registry:
         for hook, function in hooks if candidate.status != "blocked" else ():
             self.hooks.setdefault(hook, []).append((candidate.name, function))
         names = tuple(spec.section for spec in specs if isinstance(spec, CollectorSpec))
+        if candidate.named:
+            self.named.add(candidate.name)
         self._record(candidate, candidate.status, candidate.detail, names)
         return specs
 

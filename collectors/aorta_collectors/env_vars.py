@@ -17,7 +17,7 @@ from aorta_collectors.env_names import CANONICAL, EXTRA, FAMILIES
         dict[str, str | None] | None,
         Fact(
             "Name to value, as text. Canonical names are always there, null when unset, an empty text when "
-            "set to nothing; other names of the documented families only when set.",
+            "set to nothing; other names of the documented families only when set. Plugins may add names.",
             caveat="What this process has set; no proof that a library read or understood it.",
             keys=CANONICAL,
         ),
@@ -28,12 +28,15 @@ from aorta_collectors.env_names import CANONICAL, EXTRA, FAMILIES
 )
 def collect(ctx: Context) -> dict[str, str | None]:
     """Environment variables of the GPU stack, secrets redacted."""
-    return {name: _value(ctx, name) for name in (*CANONICAL, *sorted(_others(ctx)))}
+    added = [name for name in ctx.request.env_names if not name.endswith("*")]
+    names = dict.fromkeys((*CANONICAL, *sorted({*_others(ctx), *added})))
+    return {name: _value(ctx, name) for name in names}
 
 
 def _others(ctx: Context) -> Iterator[str]:
     """Yield the names beside the canonical ones that are set and belong to a family or stand alone."""
-    known, families = set(CANONICAL), tuple(FAMILIES)
+    beginnings = [name.rstrip("*") for name in ctx.request.env_names if name.endswith("*")]
+    known, families = set(CANONICAL), (*FAMILIES, *beginnings)
     for name in ctx.env_names():
         if name not in known and (name in EXTRA or name.startswith(families)):
             yield name
