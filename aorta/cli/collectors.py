@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aorta.cli.errors import Command, printing
+from aorta import __version__
+from aorta.cli.errors import Command, Misuse, printing
 from aorta.instrumentation.process import Stdout
 
 if TYPE_CHECKING:
@@ -15,18 +16,31 @@ if TYPE_CHECKING:
 
 Row = tuple[str, ...]
 
+#: The source of what aorta brings itself.
+BUILTIN = "builtin"
+
 
 @click.command(cls=Command, short_help="List what can be collected, and the plugins.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @click.option(
     "--plugin", "plugins", multiple=True, metavar="MODULE", help="A module with further collectors."
 )
-def collectors(*, as_json: bool, plugins: tuple[str, ...]) -> None:
-    """List the sections, the values they share, and the plugins that were found."""
+@click.option(
+    "--no-plugins",
+    is_flag=True,
+    help="Leave out all plugins: those of AORTA_PLUGINS and those that are installed.",
+)
+def collectors(*, as_json: bool, plugins: tuple[str, ...], no_plugins: bool) -> None:
+    """List the sections, the values they share, and the plugins that were found.
+
+    Of aorta's own modules only those that are left out are named; `--json` names them all.
+    """
     from aorta.plugin.discovery import discover
 
+    if no_plugins and plugins:
+        raise Misuse(f"--plugin {plugins[0]} and --no-plugins: only one of them")
     with Stdout() as out:
-        listed = listing(discover(plugins))
+        listed = listing(discover(plugins, outside=not no_plugins))
         text = json.dumps(listed, indent=2) if as_json else "\n".join(_lines(listed))
         with printing():
             out.write(text + "\n")
@@ -104,18 +118,32 @@ def _lines(listed: dict[str, list[dict[str, Any]]]) -> Iterable[str]:
     )
     yield ""
     yield from _table(
-        ("PLUGIN", "VERSION", "SOURCE", "STATUS", "DETAIL"),
-        [
-            (
-                one["name"],
-                one["version"] or "-",
-                one["source"],
-                one["status"],
-                " ".join(one["detail"].split()),
-            )
-            for one in listed["plugins"]
-        ],
+        ("PLUGIN", "VERSION", "SOURCE", "STATUS", "SECTIONS", "DETAIL"), _plugins(listed["plugins"])
     )
+
+
+def _plugins(listed: list[dict[str, Any]]) -> list[Row]:
+    """Return the rows of the plugins: outside ones first, then what is unusual of aorta's own."""
+    outside = [one for one in listed if one["source"] != BUILTIN]
+    built_in = [one for one in listed if one["source"] == BUILTIN]
+    unusual = [one for one in built_in if one["status"] != "loaded" or one["detail"]]
+    rows = [
+        (
+            one["name"],
+            one["version"] or "-",
+            one["source"],
+            one["status"],
+            ",".join(one["sections"]) or "-",
+            " ".join(one["detail"].split()),
+        )
+        for one in (*outside, *unusual)
+    ]
+    usual = [one for one in built_in if one not in unusual]
+    number = sum(len(one["sections"]) for one in usual)
+    return [
+        *rows,
+        ("aorta", __version__, BUILTIN, "loaded", str(number), f"{len(usual)} modules of aorta itself"),
+    ]
 
 
 def _summary(one: dict[str, Any]) -> str:

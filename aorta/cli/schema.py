@@ -24,8 +24,10 @@ def show(section: str | None, plugins: tuple[str, ...], *, with_plugins: bool) -
     with Stdout() as out:
         schema = document_schema(discover(plugins, outside=with_plugins))
         if section is not None:
-            if section not in schema["properties"]:
+            extensions = schema["properties"]["extensions"].get("properties", {})
+            known = {**schema["properties"], **extensions}
+            if section not in known:
                 raise Misuse(f"no section {section}; see: aorta env collectors")
-            schema = schema["properties"][section]
+            schema = known[section]
         with printing():
             out.write(json.dumps(schema, indent=2) + "\n")
