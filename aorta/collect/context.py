@@ -312,6 +312,9 @@ class Context:
         answer is ``not_requested`` and names the command to run. ``manner`` says how else they run:
         in the caller's directory, reading files with secrets, printing very much.
         """
+        for argv in argvs:
+            if isinstance(argv, str):
+                raise TypeError(f"a command is its words, {tuple(argv.split())!r:.200}, not a text")
         if sudo and not self.request.sudo:
             return [_not_allowed(argv) for argv in argvs]
         limit = min(timeout, self.remaining())

@@ -10,6 +10,7 @@ from typing import Any
 
 from aorta.host.elf import Elf, parse_elf, reader_of
 from aorta.host.local_types import LOCAL_TYPES
+from aorta.host.patterns import found_in
 from aorta.host.protocol import (
     PLAIN,
     READ_LIMIT,
@@ -23,7 +24,6 @@ from aorta.host.protocol import (
     Manner,
     Module,
     Stat,
-    found_in,
     shown,
 )
 from aorta.host.tree import Node, Tree, refused
@@ -31,6 +31,8 @@ from aorta.model.vocabulary import Outcome
 
 Content = str | bytes | int | OSError
 Answer = str | bytes | Completed | Mapping[str, Any]
+# A mapping's keys are of one type to a type checker.
+Commands = Mapping[str, Answer] | Mapping[tuple[str, ...], Answer] | Mapping[str | tuple[str, ...], Answer]
 
 _SUDO = ("sudo", "-n")
 _KINDS = {"c": "char", "b": "block", "p": "fifo", "s": "socket", "f": "file", "d": "dir"}
@@ -60,7 +62,7 @@ class FakeHost:
         links: Mapping[str, str | int | OSError] | None = None,
         dirs: Sequence[str] = (),
         nodes: Mapping[str, str] | None = None,
-        commands: Mapping[str | tuple[str, ...], Answer] | None = None,
+        commands: Commands | None = None,
         env: Mapping[str, str] | None = None,
         filesystems: Mapping[str, str] | None = None,
         distributions: Mapping[str, str | Distribution] | None = None,

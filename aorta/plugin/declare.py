@@ -251,8 +251,11 @@ def _section_faults(spec: CollectorSpec) -> Iterator[str]:
     name = spec.section
     if not isinstance(name, str) or not all(_is_word(part) for part in name.split(".")):
         yield f"has the section {name!r}, which is no name"
-    if not spec.provenance or not all(isinstance(kind, Provenance) for kind in spec.provenance):
+    if not spec.provenance:
         yield "declares no provenance"
+    for kind in spec.provenance:
+        if not isinstance(kind, Provenance):
+            yield f"has the provenance {kind!r:.40}, which is no Provenance"
     if not isinstance(spec.scope, Scope):
         yield f"has the scope {spec.scope!r}, which is no Scope"
     if not isinstance(spec.detail, Detail):

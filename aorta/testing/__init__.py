@@ -1,13 +1,19 @@
 r"""For authors of collectors: a made-up host, one section at a time, and the contract to hold.
 
-    from aorta.testing import FakeHost, collect
+    from aorta.testing import FakeHost, assert_contract, collect
 
-    result = collect(FakeHost(files={"/sys/module/amdgpu/version": "6.8.5\n"}), "amdgpu_driver")
-    assert result.value["loaded_version"] == "6.8.5"
+    def test_the_version():
+        host = FakeHost(files={"/sys/module/amdgpu/version": "6.8.5\n"})
+        assert collect(host, "amdgpu_driver").value["loaded_version"] == "6.8.5"
 
-``assert_contract("amdgpu_driver")`` runs a collector on hosts that have nothing, deny all or hang.
+    def test_the_contract():
+        assert_contract("amdgpu_driver")
+
+A collector is meant by its decorated function; a built-in one by its section too. All runs in this process,
+so that a debugger and coverage see the collector. ``record`` and ``replay`` keep a host in a file.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,8 +25,11 @@ from aorta.model.frozen import frozen
 from aorta.model.reason import Reason
 from aorta.model.snapshot import Record
 from aorta.model.vocabulary import Coverage, Detail, Outcome
+from aorta.plugin.declare import CollectorSpec, Spec
 from aorta.plugin.discovery import discover
+from aorta.plugin.registry import Registry
 from aorta.testing.contract import assert_contract
+from aorta.testing.lookup import looked_up, only
 
 __all__ = [
     "Collected",
@@ -41,7 +50,14 @@ __all__ = [
 
 @frozen
 class Collected:
-    """What one collector made: its JSON value, its reasons, its record and the parts it covered."""
+    """What one collector made of a host.
+
+    ``value`` is the section as it stands in the document (dict, list, scalar or None), ``typed`` what the
+    collector returned. ``reasons`` say why something is missing, each with ``kind``, ``field``, ``subject``
+    and ``detail``. ``record`` is what the document keeps of the run: ``status``, ``commands``, ….
+    ``coverage`` are the parts of the machine that it, or what it needs, spoke of; ``redacted`` the paths of
+    values that looked like credentials.
+    """
 
     value: Any
     reasons: tuple[Reason, ...]
@@ -51,7 +67,7 @@ class Collected:
     typed: Any
 
     def kinds(self, field: str | None = None) -> list[str]:
-        """Return the kinds of the reasons, of one field if given."""
+        """Return the kinds of the reasons as words, of one field if given: ``["absent"]``."""
         return [reason.kind.value for reason in self.reasons if field is None or reason.field == field]
 
 
@@ -64,44 +80,56 @@ def collect(
     expect: Iterable[str] = (),
     **request: Any,
 ) -> Collected:
-    """Run one section (its name, or a function under ``@collector``) and what it needs on a host.
+    """Run one section (a function under ``@collector``, or its name) and what it needs on a host.
 
-    Further keywords are fields of ``aorta.collect.Request``: ``sudo``, ``probe_invocation``, ``env``,
-    ``timeouts``, ``deadline_s``.
+    ``plugins`` are modules with what it needs. Further keywords are fields of ``aorta.collect.Request``:
+    ``sudo=True``, ``timeouts={"site.nic": 1}``, ``env={…}``, ``deadline_s=5``, ``digests="none"``.
+
+    Raises LookupError for a section that is not there or is declared wrongly, with file and line;
+    TypeError for a function without ``@collector``. What the collector raises is a reason, as in a capture.
     """
-    name = what if isinstance(what, str) else what.aorta_spec.name  # type: ignore[attr-defined]
-    known = discover(plugins, outside=False)
-    if name not in known.collectors and not isinstance(what, str):
-        known = discover([*plugins, what], outside=False)
-    return _run(host, known, name, detail, expect, request, sections=(name,))
+    registry, spec = looked_up(what, plugins)
+    if not isinstance(spec, CollectorSpec):
+        raise LookupError(f"{spec.name} is no section: aorta.testing.provide runs a provider")  # noqa: TRY004
+    return _run(host, registry, spec, detail, expect, request, sections=(spec.name,))
 
 
 def provide(
-    host: Host, model: type[Any], *, detail: str = "full", expect: Iterable[str] = (), **request: Any
+    host: Host,
+    model: type[Any],
+    *,
+    plugins: Sequence[Any] = (),
+    detail: str = "full",
+    expect: Iterable[str] = (),
+    **request: Any,
 ) -> Collected:
-    """Run one provider, named by the class it makes; ``typed`` is what it made."""
-    known = discover(outside=False)
-    return _run(host, known, known.maker(model).name, detail, expect, request, sections=None)
+    """Run what makes a class, a provider or a section; ``typed`` is the instance that it made.
+
+    ``plugins`` are the modules that it comes from. Raises LookupError for a class that nothing makes.
+    """
+    registry = discover(plugins, outside=False)
+    try:
+        spec = registry.maker(model)
+    except KeyError:
+        faults = "; ".join(record.detail for record in registry.plugins if record.status == "failed")
+        told = f": {faults}" if faults else "; give plugins=[MODULE]"
+        raise LookupError(f"nothing makes {model.__name__}{told}") from None
+    return _run(host, only(registry, spec), spec, detail, expect, request, sections=None)
 
 
 def _run(
     host: Host,
-    registry: Any,
-    name: str,
+    registry: Registry,
+    spec: Spec,
     detail: str,
     expect: Iterable[str],
     request: Mapping[str, Any],
     sections: tuple[str, ...] | None,
 ) -> Collected:
-    if sections is not None and name not in registry.collectors:
-        failures = "; ".join(
-            f"{plugin.name}: {plugin.detail}" for plugin in registry.plugins if plugin.detail
-        )
-        raise LookupError(f"no section {name!r}" + (f" ({failures})" if failures else ""))
     wishes = Request(detail=Detail(detail), expect=frozenset(expect), sections=sections, **request)
     run = Orchestrator(registry, host, wishes)
     run.run()
-    result = run.results[name]
+    result = run.results[spec.name]
     coverage: dict[str, Coverage] = {}
     for other in run.results.values():
         coverage.update(other.coverage)
@@ -124,15 +152,22 @@ def torch_report(*, how: str = "child", **parts: Any) -> dict[str, Any]:
     return {"how": how, "imported": True, **ended, "parts": parts, "errors": {}}
 
 
-def record(host: Host, path: str) -> Host:
-    """Return a host that writes all it is asked and answers to the file ``path``; close it at the end."""
+def record(host: Host, path: str | os.PathLike[str]) -> Host:
+    """Return a host that answers as ``host`` does and writes each question and answer to a file, a line each.
+
+    Credentials are replaced in it. Its ``close`` ends the file, and closes ``host``.
+    """
     from aorta.host.recording import RecordingHost
 
-    return RecordingHost(host, path)
+    return RecordingHost(host, os.fspath(path))
 
 
-def replay(path: str) -> Host:
-    """Return the host of a recording. Raises RecordingError, a ValueError, for what is none."""
+def replay(path: str | os.PathLike[str]) -> Host:
+    """Return the host of a recording, of ``record`` or of ``aorta env record``.
+
+    What was not asked then is answered ``not_recorded``. Raises RecordingError, a ValueError, for a
+    file that is no recording, and OSError for one that cannot be read.
+    """
     from aorta.host.replay import open_recording
 
-    return open_recording(path)
+    return open_recording(os.fspath(path))

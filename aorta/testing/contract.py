@@ -1,14 +1,13 @@
 """The contract of every collector and provider, as one assertion.
 
 On a host that has nothing, that denies everything, or on which everything hangs, a collector gives a
-value of its declared shape or a typed reason, asks only for what it declares, and touches nothing of
-the machine by itself.
+value of its declared shape or a typed reason, asks only for what it declares, claims nothing that it
+could not see, and touches nothing of the machine by itself.
 """
 
 import functools
 import json
-import sys
-import threading
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -18,66 +17,70 @@ from aorta.collect.request import Request
 from aorta.collect.result import Result
 from aorta.host.fake import FakeHost
 from aorta.host.protocol import Host
-from aorta.model.frozen import evolve
+from aorta.model.dump import Dumper
+from aorta.model.frozen import evolve, frozen
 from aorta.model.load import load
 from aorta.model.shape import Shape, empty, nothing
 from aorta.model.vocabulary import Detail, Status
-from aorta.plugin.declare import SPEC_ATTRIBUTE, CollectorSpec, ProviderSpec, Spec
-from aorta.plugin.discovery import discover
+from aorta.plugin.declare import CollectorSpec, ProviderSpec, Spec
 from aorta.plugin.registry import Registry
 from aorta.testing.hosts import DenyingHost, HangingHost
+from aorta.testing.lookup import copied, looked_up, only
+from aorta.testing.silence import heard
 
 #: The deadline that a collector is given on the host that hangs, and how much later it may be over.
 HANG_S, MARGIN_S = 0.4, 1.5
 
-#: Audit events that are input or output; a name with a dot at its end is a family.
-FORBIDDEN = (
-    "open",
-    "os.",
-    "subprocess.",
-    "socket.",
-    "ctypes.",
-    "shutil.",
-    "glob.",
-    "tempfile.",
-    "pathlib.",
-    "mmap.",
-    "fcntl.",
-    "import",
-)
+#: The longest value or text that a sentence of an assertion shows.
+SHOWN = 120
+
+
+@frozen
+class Tried:
+    """What one run came to, and the exception that ended it."""
+
+    result: Result
+    error: BaseException | None
+
+    @property
+    def told(self) -> str:
+        """Return its reasons, and what the exception says: reasons leave that out."""
+        said = "; ".join(reason.text for reason in self.result.reasons)
+        text = str(self.error) if self.error is not None else ""
+        return f"{said}: {text[:300]}" if text else said
 
 
 def assert_contract(what: Any, *, plugins: Sequence[Any] = ()) -> None:
-    """Check the contract of a collector or provider: its spec, its name, or its decorated function.
+    """Check the contract of a collector or provider: its decorated function, its name, or its spec.
 
-    ``plugins`` are the modules it comes from where it is not built in. Raises AssertionError with a
-    sentence that says what was broken.
+    ``plugins`` are the modules it comes from, or needs, where they are not built in. Raises
+    AssertionError with a sentence that says what was broken, from the collector's own exception where
+    there was one; TypeError for what is no collector.
     """
-    registry, spec = _found(what, plugins)
+    try:
+        registry, spec = looked_up(what, plugins)
+    except LookupError as error:
+        raise AssertionError(error.args[0]) from None
+    first: dict[Detail, Result] = {}
     for detail in Detail:
-        _check(spec, _run(registry, spec, FakeHost(), detail), "on an empty host")
-        _check(spec, _run(registry, spec, DenyingHost(), detail), "on a host that denies everything")
+        empty_host = _tried(registry, spec, FakeHost(), detail)
+        first[detail] = empty_host.result
+        _check(spec, empty_host, "on an empty host")
+        denying = DenyingHost()
+        denied = _tried(registry, spec, denying, detail)
+        _check(spec, denied, "on a host that denies everything")
+        if denying.asked:
+            _check_claims(spec, denied.result)
     _check_silence(registry, spec)
+    for detail, result in first.items():
+        _check_again(spec, result, _run(registry, spec, FakeHost(), detail))
     _check_hanging(registry, spec)
-
-
-def _found(what: Any, plugins: Sequence[Any]) -> tuple[Registry, Spec]:
-    spec = getattr(what, SPEC_ATTRIBUTE, what)
-    name = spec if isinstance(spec, str) else spec.name
-    registry = discover(plugins, outside=False)
-    if name not in {known.name for known in registry.specs()} and callable(what):
-        registry = discover([*plugins, what], outside=False)
-    for known in registry.specs():
-        if known.name == name:
-            return registry, known
-    faults = "; ".join(record.detail for record in registry.plugins if record.detail)
-    raise AssertionError(f"{name} is no collector or provider" + (f": {faults}" if faults else ""))
 
 
 def _run(registry: Registry, spec: Spec, host: Host, detail: Detail, **wishes: Any) -> Result:
     sections = (spec.name,) if isinstance(spec, CollectorSpec) else None
     if sections is None:
-        registry = _only(registry, spec)
+        registry = only(registry, spec)
     run = Orchestrator(registry, host, Request(detail=detail, sections=sections, **wishes))
     try:
         run.run()
@@ -86,25 +89,26 @@ def _run(registry: Registry, spec: Spec, host: Host, detail: Detail, **wishes: A
     return run.results[spec.name]
 
 
-def _only(registry: Registry, spec: Spec) -> Registry:
-    """Return a registry in which nothing runs but a provider and what it needs."""
-    names = registry.graph([spec.name])
-    small = _copy(registry)
-    small.providers = {name: one for name, one in registry.providers.items() if name in names}
-    small.collectors = {name: one for name, one in registry.collectors.items() if name in names}
-    return small
+def _tried(registry: Registry, spec: Spec, host: Host, detail: Detail, **wishes: Any) -> Tried:
+    """Run it, and keep what it raised."""
+    raised: list[BaseException] = []
 
+    # A function of its own, since an abandoned one is not started again.
+    @functools.wraps(spec.function)
+    def kept(ctx: Any) -> Any:
+        try:
+            return spec.function(ctx)
+        except BaseException as error:
+            raised.append(error)
+            raise
 
-def _copy(registry: Registry) -> Registry:
-    other = Registry.__new__(Registry)
-    other.__dict__.update(registry.__dict__)
-    other.collectors, other.providers = dict(registry.collectors), dict(registry.providers)
-    return other
+    result = _run(_with(registry, spec, kept), spec, host, detail, **wishes)
+    return Tried(result=result, error=raised[0] if raised else None)
 
 
 def _with(registry: Registry, spec: Spec, function: Callable[..., Any], **changes: Any) -> Registry:
     """Return a registry in which another function stands for a collector or provider."""
-    other = _copy(registry)
+    other = copied(registry)
     if isinstance(spec, CollectorSpec):
         other.collectors[spec.name] = evolve(spec, function=function, **changes)
     else:
@@ -112,14 +116,20 @@ def _with(registry: Registry, spec: Spec, function: Callable[..., Any], **change
     return other
 
 
-def _check(spec: Spec, result: Result, where: str) -> None:
-    told = "; ".join(reason.text for reason in result.reasons)
+# What it gives
+
+
+def _check(spec: Spec, tried: Tried, where: str) -> None:
+    result = tried.result
     if result.record.status in (Status.FAILED, Status.TIMED_OUT):
-        raise AssertionError(f"{spec.name} {result.record.status.value} {where}: {told}")
+        ended = result.record.status.value
+        raise AssertionError(f"{spec.name} {ended} {where}: {tried.told}") from tried.error
     if result.usable and isinstance(spec, ProviderSpec) and not isinstance(result.value, spec.model):
         raise AssertionError(f"{spec.name} gave {type(result.value).__name__} {where}")
     if isinstance(spec, CollectorSpec):
         _check_form(spec, result.plain, where)
+        _check_types(spec, result, where)
+        _check_fields(spec, result, where)
 
 
 def _check_form(spec: CollectorSpec, value: Any, where: str) -> None:
@@ -146,45 +156,80 @@ def _lost_keys(value: Any, shape: Shape, path: str) -> Iterator[str]:
             yield from _lost_keys(member, shape.item, f"{path}[]")
 
 
-# No input or output of its own
+def _check_types(spec: CollectorSpec, result: Result, where: str) -> None:
+    """Find what the document would have as null with a reason, since it does not fit."""
+    dumper = Dumper(Detail.FULL)
+    dumper.dump(result.value, spec.shape)
+    if result.usable and dumper.problems:
+        lost = "; ".join(f"{one.path}: {one.text}" if one.path else one.text for one in dumper.problems)
+        raise AssertionError(f"the value of {spec.name} {where} is not as declared: {lost}")
 
-_watched: dict[int, list[str]] = {}
+
+def _check_fields(spec: CollectorSpec, result: Result, where: str) -> None:
+    """Find reasons that nobody would find, since there is no such field."""
+    names = [name for name, _ in spec.shape.fields]
+    for reason in result.reasons:
+        field = re.split(r"[.\[]", reason.field)[0]
+        if names and field and field not in names:
+            known = ", ".join(names)
+            raise AssertionError(
+                f"{spec.name} {where} notes {reason.text!r} against {field!r}, which is no field: {known}"
+            )
 
 
-def _heard(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _watched:
+def _check_again(spec: Spec, first: Result, second: Result) -> None:
+    if first.plain != second.plain:
+        raise AssertionError(
+            f"{spec.name} says two things of one machine, so no recording could be replayed:"
+            f" {_short(first.plain)}, then {_short(second.plain)}"
+        )
+
+
+def _check_claims(spec: Spec, result: Result) -> None:
+    """Find a false, 0 or [] where all was denied; variables and needs may have told it."""
+    if not isinstance(spec, CollectorSpec) or spec.needs or result.variables:
         return
-    heard = _watched.get(threading.get_ident())
-    if heard is not None and any(
-        event == name or (name.endswith(".") and event.startswith(name)) for name in FORBIDDEN
-    ):
-        heard.append(f"{event} {str(arguments[:1])[:80]}")
+    claims = [f"{path or spec.name} is {value!r}" for path, value in _claims(result.plain, "")]
+    if claims:
+        raise AssertionError(
+            f"{spec.name} claims what it did not see, on a host that denies everything:"
+            f" {'; '.join(claims[:5])}; what was not seen is null, with a reason"
+        )
 
 
-@functools.cache
-def _listen() -> None:
-    # An audit hook stays for good, so there is one for all.
-    sys.addaudithook(_heard)
+def _claims(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and value:
+        for name, member in value.items():
+            yield from _claims(member, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and value:
+        for member in value:
+            yield from _claims(member, f"{path}[]")
+    elif value is not None and not value:
+        yield path, value
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+
+
+# What it does by itself
 
 
 def _check_silence(registry: Registry, spec: Spec) -> None:
     """Run it with an ear on its thread. It ran before, so that late imports are done."""
-    _listen()
-    heard: list[str] = []
 
-    @functools.wraps(spec.function)
-    def watched(ctx: Any) -> Any:
-        own = threading.get_ident()
-        _watched[own] = heard
-        try:
-            return spec.function(ctx)
-        finally:
-            del _watched[own]
+    def run(watched: Callable[[Any], Any]) -> None:
+        for detail in Detail:
+            _run(_with(registry, spec, watched), spec, FakeHost(), detail)
 
-    for detail in Detail:
-        _run(_with(registry, spec, watched), spec, FakeHost(), detail)
-    if heard:
-        raise AssertionError(f"{spec.name} touches the machine by itself: {', '.join(heard[:5])}")
+    found = heard(spec.function, run)
+    if found.touched:
+        events = ", ".join(found.touched[:5])
+        raise AssertionError(f"{spec.name} touches the machine by itself: {events}; ask ctx instead")
+    if found.printed:
+        text = found.printed.strip()[:SHOWN]
+        raise AssertionError(f"{spec.name} prints {text!r}: what it has to tell is its value and its reasons")
 
 
 # A host that hangs
@@ -197,25 +242,17 @@ def _check_hanging(registry: Registry, spec: Spec) -> None:
         maker = registry.maker(needed)
         calm = _with(calm, maker, _constant(registry, maker), needs=())
     host = HangingHost()
-
-    # A function of its own, since an abandoned one is not started again.
-    @functools.wraps(spec.function)
-    def once(ctx: Any) -> Any:
-        return spec.function(ctx)
-
     begun = time.monotonic()
-    timeouts = {spec.name: HANG_S}
-    result = _run(_with(calm, spec, once), spec, host, Detail.FULL, timeouts=timeouts)
-    elapsed = time.monotonic() - begun
-    told = "; ".join(reason.text for reason in result.reasons)
+    tried = _tried(calm, spec, host, Detail.FULL, timeouts={spec.name: HANG_S})
+    elapsed, status = time.monotonic() - begun, tried.result.record.status
     if elapsed > HANG_S + MARGIN_S:
         raise AssertionError(f"{spec.name} took {elapsed:.1f} s of {HANG_S} s where everything hangs")
-    if result.record.status is Status.FAILED:
-        raise AssertionError(f"{spec.name} fails where everything hangs: {told}")
-    if host.asked and result.record.status is not Status.TIMED_OUT:
-        raise AssertionError(f"{spec.name} is {result.record.status.value} although an answer hangs: {told}")
+    if status is Status.FAILED:
+        raise AssertionError(f"{spec.name} fails where everything hangs: {tried.told}") from tried.error
+    if host.asked and status is not Status.TIMED_OUT:
+        raise AssertionError(f"{spec.name} is {status.value} although an answer hangs: {tried.told}")
     if isinstance(spec, CollectorSpec):
-        _check_form(spec, result.plain, "where everything hangs")
+        _check_form(spec, tried.result.plain, "where everything hangs")
 
 
 def _constant(registry: Registry, maker: Spec) -> Callable[[Any], Any]:

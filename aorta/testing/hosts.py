@@ -25,9 +25,12 @@ from aorta.model.vocabulary import Outcome
 
 
 class RefusingHost(FakeHost):
-    """A host on which every question comes to the same end, which ``_refuse`` is."""
+    """A host on which every question comes to one end, ``_refuse``; ``asked``: there was one."""
+
+    asked = False
 
     def _refuse(self, what: str) -> NoReturn:
+        self.asked = True
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), what)
 
     def read_bytes(
@@ -93,6 +96,7 @@ class DenyingHost(RefusingHost):
         manner: Manner = PLAIN,
     ) -> Completed:
         """Refuse."""
+        self.asked = True
         return Completed(outcome=Outcome.DENIED, detail=os.strerror(errno.EACCES))
 
 
@@ -101,7 +105,6 @@ class HangingHost(RefusingHost):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked = False
         self._closed = threading.Event()
 
     def _refuse(self, what: str) -> NoReturn:

@@ -112,11 +112,110 @@ def test_an_undeclared_need():
 
 def test_another_type_of_value():
     assert "returned int, declared is str" in refused(section(lambda ctx: 3))
-    assert "is no collector or provider" in refused("nowhere")
+    assert refused("nowhere") == "'nowhere' is no section and no provider"
     broken = section(lambda ctx: "x", timeout_s=0)
-    assert re.search(
-        r"acme.word is no collector or provider: .*:\d+: acme.word has the deadline 0", refused(broken)
-    )
+    assert re.search(r"acme.word is declared wrongly: .*:\d+: acme.word has the deadline 0", refused(broken))
+
+
+def made(**values):
+    return section(lambda ctx: Made(**values), Made)
+
+
+def test_a_value_of_another_type_inside():
+    told = "the value of acme.word on an empty host is not as declared: word: expected str, got int"
+    assert refused(made(word=3)) == told
+    assert "table.b.word: expected str, got float" in refused(made(table={"b": Kit(word=float("nan"))}))
+
+
+def test_what_an_exception_says_and_where_it_was_raised():
+    def function(ctx):
+        return int(ctx.text("/x").value)
+
+    with pytest.raises(AssertionError, match=r"TypeError at .*: int\(\) argument must be") as caught:
+        assert_contract(section(function))
+    assert isinstance(caught.value.__cause__, TypeError)
+
+
+def test_a_command_that_is_a_text():
+    text = refused(section(lambda ctx: ctx.command("nvme list").stdout or None))
+    assert text.endswith("a command is its words, ('nvme', 'list'), not a text")
+
+
+def test_a_reason_against_a_field_that_is_not_there():
+    def function(ctx):
+        return Made(word=ctx.read("/x", "wrod"), parts=ctx.note("absent", "parts[0].word", "no part"))
+
+    told = "against 'wrod', which is no field: word, parts, table"
+    assert refused(section(function, Made)).endswith(told)
+
+
+@attrs.frozen(kw_only=True)
+class Drive:
+    """What a drive says."""
+
+    there: Annotated[bool | None, Fact("Whether it is there.")] = None
+    number: Annotated[int | None, Fact("How many.")] = None
+    names: Annotated[tuple[str, ...] | None, Fact("Their names.")] = None
+    kits: Annotated[tuple[Kit, ...] | None, Fact("Kits.")] = None
+
+
+@pytest.mark.parametrize(
+    ("value", "claim"),
+    [
+        (lambda ctx: Drive(there=ctx.stat("/dev/x").ok), "there is False"),
+        (lambda ctx: Drive(number=len(ctx.scan("/x").value or ())), "number is 0"),
+        (lambda ctx: Drive(names=tuple(each.name for each in ctx.scan("/x").value or ())), "names is []"),
+        (lambda ctx: Drive(kits=(Kit(word=ctx.command(("x",)).stdout),)), "kits[].word is ''"),
+    ],
+)
+def test_a_claim_about_what_was_denied(value, claim):
+    told = f"claims what it did not see, on a host that denies everything: {claim}; what was not seen is null"
+    assert told in refused(section(value, Drive))
+    # A variable is no refused question, nor is what needs say.
+    assert_contract(section(lambda ctx: Drive(there=ctx.env("X") is not None and ctx.stat("/x").ok), Drive))
+
+
+def test_two_values_of_one_machine():
+    numbers = iter(range(100))
+    text = refused(section(lambda ctx: Made(word="w" * 200 + str(next(numbers))), Made))
+    assert text.startswith("acme.word says two things of one machine, so no recording could be replayed: {")
+    assert "…, then {" in text
+
+
+def test_one_that_prints():
+    def function(ctx):
+        print("hello")
+
+    told = "acme.word prints 'hello\\nhello': what it has to tell is its value and its reasons"
+    assert refused(section(function)) == told
+
+
+def test_what_declares_nothing():
+    for wrong, name in ((opened, "opened"), (contract, "aorta.testing.contract"), (5, "5")):
+        with pytest.raises(TypeError, match=f"{name}: give a function under @collector or @provider"):
+            assert_contract(wrong)
+        with pytest.raises(TypeError, match=name):
+            collect(FakeHost(), wrong)
+
+
+def test_the_name_of_a_built_in_section_is_not_that_section():
+    def function(ctx):
+        """A section."""
+
+    theirs = collector(section="rocm", model=TEXT, provenance=Provenance.PROCESS)(function)
+    told = "rocm is declared wrongly: .*: the section 'rocm' of an outside plugin is named 'vendor.name'"
+    assert re.fullmatch(told, refused(theirs))
+    with pytest.raises(LookupError, match=told):
+        collect(FakeHost(), theirs)
+
+
+def test_a_provider_of_a_plugin():
+    kit = provider(model=Kit)(make_kit)
+    assert provide(FakeHost({"/kit": "x"}), Kit, plugins=[kit]).typed == Kit(word="x")
+    with pytest.raises(LookupError, match=r"nothing makes Kit; give plugins=\[MODULE\]"):
+        provide(FakeHost(), Kit)
+    with pytest.raises(LookupError, match="nothing makes Kit: .*has the deadline 0"):
+        provide(FakeHost(), Kit, plugins=[provider(model=Kit, timeout_s=0)(make_kit)])
 
 
 def opened(ctx):
@@ -134,6 +233,8 @@ def opened(ctx):
         (lambda ctx: subprocess.run(["true"], check=False) and None, "subprocess.Popen"),
         (lambda ctx: socket.gethostname(), "socket.gethostname"),
         (lambda ctx: str(ctypes.CDLL(None)), "ctypes.dlopen"),
+        (lambda ctx: os.environ.get("HOME"), "os.environ 'HOME'"),
+        (lambda ctx: str(sorted(os.environ)), "os.environ"),
         (lambda ctx: str(glob.glob("/nowhere/*")), "glob.glob"),
         (lambda ctx: shutil.rmtree("/nowhere/at/all", ignore_errors=True), "shutil.rmtree"),
     ],
@@ -179,15 +280,17 @@ def test_collect_and_provide():
     result = collect(FakeHost({"/x": "v"}), section(lambda ctx: ctx.read("/gone", "f")))
     assert result.kinds("f") == ["absent"]
     assert result.kinds("g") == []
-    with pytest.raises(LookupError, match="no section 'acme.gone'"):
+    with pytest.raises(LookupError, match="'acme.gone' is no section and no provider"):
         collect(FakeHost(), "acme.gone")
+    with pytest.raises(LookupError, match="RocmRoots is no section: aorta.testing.provide runs a provider"):
+        collect(FakeHost(), "RocmRoots")
     from aorta_collectors.providers import RocmRoots
 
     assert isinstance(provide(FakeHost(), RocmRoots).typed, RocmRoots)
 
 
 def test_record_and_replay(tmp_path):
-    path = str(tmp_path / "host.jsonl")
+    path = tmp_path / "host.jsonl"
     host = record(FakeHost({"/x": "v\n"}, commands={"t": "out"}), path)
     function = section(lambda ctx: f"{ctx.read('/x', '')} {ctx.command(['t']).stdout}")
     first: Any = collect(host, function)
