@@ -15,7 +15,7 @@ PYTEST = ("-m", "pytest", "-q", *sys.argv[1:])
 COVERED = (sys.executable, "-m", "coverage", "run", *PYTEST)
 
 #: Folders of tests that mostly wait.
-WAITING = ("cases", "cli", "docs", "faults", "isolation", "package", "slurm", "torch")
+WAITING = ("cases", "cli", "docs", "example_plugin", "faults", "isolation", "package", "slurm", "torch")
 FUZZ = "fuzz"
 
 STEPS: dict[str, list[str] | None] = {
