@@ -204,8 +204,10 @@ def captured(registry: "Registry", host: "Host", *, progress: bool | None, **wis
     from aorta.instrumentation.process import age
 
     watch = Progress.of(progress)
+    # A process that is old by now spent its time on finding plugins.
+    spent = max(age(), registry.took_s)
     try:
-        return capture(registry=registry, host=host, started=watch.start, spent_s=age(), **wishes)
+        return capture(registry=registry, host=host, started=watch.start, spent_s=spent, **wishes)
     except UnknownSectionError as error:
         failed = [_left_out(record) for record in registry.plugins if record.status == "failed"]
         raise Misuse("; ".join([str(error), *failed])) from None

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +13,7 @@ import attrs
 from aorta.collect.answer import Answer, CommandAnswer, asked, command_answer, unasked_answer
 from aorta.collect.commands import CommandPool
 from aorta.collect.digests import FULL, IDENTITY, NONE, Digests
+from aorta.collect.packed import Packed, opened
 from aorta.collect.request import Request
 from aorta.collect.tree_digest import TreeDigest, digest_tree
 from aorta.host.elf import Elf
@@ -94,7 +96,8 @@ class Context:
         now = time.monotonic()
         self._deadline = deadline - min(RESERVED_S, RESERVED_PART * max(0.0, deadline - now))
         self._needs = needs or {}
-        self._last = last
+        #: Whether the whole capture ends when this run has to.
+        self.last = last
         self._noted: set[Reason] = set()
         self.reasons: list[Reason] = []
         self.command_records: list[CommandRecord] = []
@@ -121,7 +124,7 @@ class Context:
 
     def allowance(self) -> float:
         """Return the seconds that one long question may take: others wait for its answer."""
-        return self.remaining() * (LONG_PART if self._last else 1.0)
+        return self.remaining() * (LONG_PART if self.last else 1.0)
 
     def wants(self, detail: Detail) -> bool:
         """Tell whether that much detail was asked for."""
@@ -131,8 +134,19 @@ class Context:
         """Return the value of a declared need."""
         if model not in self._needs:
             raise UndeclaredNeedError(f"{self._section} does not declare needs=({model.__name__},)")
-        value: Model = self._needs[model]
+        value: Model = opened(self._needs[model])
         return value
+
+    def need_packed(self, model: type[Any]) -> bytes:
+        """Return the value of a declared need as another process can load it."""
+        value = self._needs.get(model)
+        return value.data if isinstance(value, Packed) else pickle.dumps(self.need(model), protocol=4)
+
+    def begin(self, timeout_s: float) -> float:
+        """Let questions take no more than a collector has that begins now; return until when (monotonic)."""
+        left = timeout_s - min(RESERVED_S, RESERVED_PART * timeout_s)
+        self._deadline = min(self._deadline, time.monotonic() + left)
+        return self._deadline
 
     # Reasons
 
@@ -329,7 +343,7 @@ class Context:
                 continue
             self._record(line, done, shared=ticket.shared, as_root=sudo)
             # What ends early because the whole capture does is no fault of the tool.
-            budget = self._last and limit < timeout
+            budget = self.last and limit < timeout
             answers.append(command_answer(shown(line), done, limit, budget=budget))
         return answers
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from aorta.model.vocabulary import ReasonKind
@@ -17,12 +17,25 @@ def guarded(function: "Callable[[Context], Any]", ctx: "Context") -> Any:
     The application goes on after the capture, and built-in sections are read beside. What cannot be
     put back (a signal handler, a loaded library) is not looked at.
     """
+
+    def note(text: str) -> None:
+        ctx.note(ReasonKind.FAILED, "", text)
+
+    # When it was abandoned the capture is long over; what changed since is the application's.
+    with kept(note, lambda: ctx.abandoned):
+        return function(ctx)
+
+
+@contextlib.contextmanager
+def kept(note: Callable[[str], None], is_over: Callable[[], bool]) -> Iterator[None]:
+    """Undo what is done to the directory, environment and streams, and note each; not once it ``is_over``."""
     folder, variables, streams = _folder(), dict(os.environ), _copies()
     try:
-        return function(ctx)
+        yield
     finally:
-        _reopen(ctx, streams)
-        _restore(ctx, folder, variables)
+        _reopen(note, streams)
+        if not is_over():
+            _restore(note, folder, variables)
 
 
 def _folder() -> str | None:
@@ -41,21 +54,18 @@ def _copies() -> dict[int, int]:
     return copies
 
 
-def _reopen(ctx: "Context", streams: dict[int, int]) -> None:
+def _reopen(note: Callable[[str], None], streams: dict[int, int]) -> None:
     """Open standard descriptors again that were closed: the next file opened would take their place."""
     for number, copy in streams.items():
         try:
             os.fstat(number)
         except OSError:
             os.dup2(copy, number)
-            ctx.note(ReasonKind.FAILED, "", f"while it ran, descriptor {number} was closed; it was put back")
+            note(f"while it ran, descriptor {number} was closed; it was put back")
         os.close(copy)
 
 
-def _restore(ctx: "Context", folder: str | None, variables: dict[str, str]) -> None:
-    if ctx.abandoned:
-        # The capture is long over; what changed since is the application's.
-        return
+def _restore(note: Callable[[str], None], folder: str | None, variables: dict[str, str]) -> None:
     if folder is not None and _folder() != folder:
         try:
             os.chdir(folder)
@@ -63,7 +73,7 @@ def _restore(ctx: "Context", folder: str | None, variables: dict[str, str]) -> N
             text = f"while it ran, the working directory changed for good: {error.strerror}"
         else:
             text = "while it ran, the working directory changed; it was put back"
-        ctx.note(ReasonKind.FAILED, "", text)
+        note(text)
     now = dict(os.environ)
     changed = sorted(name for name in {*now, *variables} if now.get(name) != variables.get(name))
     for name in changed:
@@ -73,4 +83,4 @@ def _restore(ctx: "Context", folder: str | None, variables: dict[str, str]) -> N
             os.environ.pop(name, None)
     if changed:
         names = ", ".join(changed)
-        ctx.note(ReasonKind.FAILED, "", f"while it ran, the environment changed; it was put back: {names}")
+        note(f"while it ran, the environment changed; it was put back: {names}")

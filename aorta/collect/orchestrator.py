@@ -5,6 +5,7 @@ has one for all. Work happens on plain daemon threads, since a pool of ``concurr
 its threads at exit. A thread past its deadline is abandoned: its late answer is dropped.
 """
 
+import contextlib
 import graphlib
 import os
 import queue
@@ -15,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from aorta.collect.apart import START_S, LostError, may_run_apart, run_apart
+from aorta.collect.apart import START_S, LostError, NotApartError, may_run_apart, run_apart
 from aorta.collect.commands import CommandPool
 from aorta.collect.context import Context, Shared
 from aorta.collect.digests import Digests
@@ -190,7 +191,7 @@ class Orchestrator:
             elapsed = time.monotonic() - started
             result = succeeded(spec, value, ctx, plugin=plugin, elapsed_s=elapsed)
         except LostError as error:
-            hung = error.kind is ReasonKind.TIMED_OUT
+            hung = error.kind in (ReasonKind.TIMED_OUT, ReasonKind.BUDGET)
             result = missing(
                 spec,
                 Status.TIMED_OUT if hung else Status.FAILED,
@@ -214,7 +215,8 @@ class Orchestrator:
         if self._plugin(spec.name) not in self._outside:
             return spec.function(ctx)
         if self._runs_apart(spec):
-            return run_apart(spec, ctx, self.host, self._timeout(spec))
+            with contextlib.suppress(NotApartError):
+                return run_apart(spec, ctx, self.host, self._timeout(spec))
         return guarded(spec.function, ctx)
 
     def _runs_apart(self, spec: Spec) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 
 from aorta.collect.context import Context
+from aorta.collect.packed import Packed
 from aorta.model.dump import Dumper
 from aorta.model.frozen import frozen
 from aorta.model.reason import Reason
@@ -119,7 +120,7 @@ def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: f
         for problem in dumper.problems:
             ctx.note(problem.kind, problem.path, _by(spec, plugin, problem.text))
         _check_promises(plain, shape, ctx, spec)
-    elif not isinstance(value, spec.model):
+    elif not isinstance(value, (spec.model, Packed)):
         text = f"returned {type(value).__name__}, declared is {spec.model.__name__}"
         return missing(
             spec, Status.FAILED, ReasonKind.FAILED, text, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx

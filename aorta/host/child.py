@@ -87,7 +87,8 @@ class Start:
 
     ``stdin`` is what it reads there; without it there is nothing to be read. ``folder`` is its working
     directory. ``pass_fds`` are further descriptors that it gets. ``spares``: once it has ended by
-    itself, what it left running in its session stays. ``output_limit``: see ``Stream``.
+    itself, what it left running in its session stays; ``sweeps``: nothing of it stays, in whatever
+    process group. ``output_limit``: see ``Stream``.
     """
 
     program: str
@@ -97,6 +98,7 @@ class Start:
     stdin: bytes = b""
     folder: str = "/"
     spares: bool = False
+    sweeps: bool = False
     output_limit: int = OUTPUT_LIMIT
     pass_fds: tuple[int, ...] = ()
 
@@ -117,6 +119,7 @@ class Child:
         self._lock = threading.Lock()
         self._reaped = False
         self._spares = start.spares
+        self._sweeps = start.sweeps
         self._ended = False
         self._ended_at = math.inf
         # With SIGCHLD ignored the kernel throws every exit status away, and only an own child can tell.
@@ -218,6 +221,8 @@ class Child:
                 return True
             # A child that ended may have left a daemon on purpose; one that hangs leaves nothing.
             strays = [] if self._ended else descendants(self._process.pid)
+            if self._sweeps:
+                strays += members(self._process.pid)
             allowed = kill_group(self._process.pid)
             for stray in strays:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -271,6 +276,17 @@ def descendants(pid: int) -> list[int]:
             with contextlib.suppress(OSError), open(f"{task}/children", encoding="ascii") as file:
                 todo += map(int, file.read().split())
     return found[1:]
+
+
+def members(session: int) -> list[int]:
+    """Return the living processes of a session."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            state, _, _, number = file.read(4096).rpartition(b")")[2].split()[:4]
+            if int(number) == session and state not in b"ZX":
+                found.append(int(name))
+    return found
 
 
 def _tasks(pid: int) -> list[str]:

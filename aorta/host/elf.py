@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from aorta.host.patterns import chosen
 from aorta.model.frozen import frozen
 
 #: Reads up to ``size`` bytes at ``offset`` of a file. Raises OSError.
@@ -68,9 +69,10 @@ def parse_elf(read: Reader, size: int, symbols: str | None = None) -> Elf:
     ``symbols`` is a regular expression searched for in each symbol's mangled name. Raises ElfError
     for what is no readable ELF file, and the OSErrors of ``read``.
     """
-    wanted = re.compile(symbols.encode()) if symbols is not None else None
+    if symbols is not None:
+        re.compile(symbols.encode())
     try:
-        return _File(read, size).parsed(wanted)
+        return _File(read, size).parsed(symbols)
     except (OSError, ElfError, MemoryError):
         raise
     except Exception as error:
@@ -160,7 +162,7 @@ class _File:
                 self._loads.append((address, offset, length))
             yield kind, offset, address, length, align
 
-    def parsed(self, wanted: re.Pattern[bytes] | None) -> Elf:
+    def parsed(self, wanted: str | None) -> Elf:
         # Where something stands twice, the last one counts for the linker.
         places = [segment for segment in self._segments if segment[0] == _PT_DYNAMIC][-1:]
         tags = self._tags(places[0]) if places else {}
@@ -178,7 +180,7 @@ class _File:
             dynamic=bool(places),
             needed=tuple(self._names(strings, needed)),
             build_id=self._build_id(),
-            symbols=tuple(self._symbols(tags, strings, wanted)) if wanted is not None else (),
+            symbols=self._chosen(tags, strings, wanted) if wanted is not None else (),
             **one,
         )
 
@@ -250,10 +252,13 @@ class _File:
                 at = -(-(at + size) // step) * step
         return None
 
-    def _symbols(
-        self, tags: dict[int, list[int]], strings: tuple[int, int], wanted: re.Pattern[bytes]
-    ) -> Iterator[str]:
-        """Yield the wanted names of defined dynamic symbols."""
+    def _chosen(self, tags: dict[int, list[int]], strings: tuple[int, int], wanted: str) -> tuple[str, ...]:
+        """Return the wanted names of defined dynamic symbols."""
+        names = chosen(self._symbols(tags, strings), wanted)
+        return tuple(name.decode("utf-8", "backslashreplace") for name in names)
+
+    def _symbols(self, tags: dict[int, list[int]], strings: tuple[int, int]) -> Iterator[bytes]:
+        """Yield the names of defined dynamic symbols."""
         if _DT_SYMTAB not in tags:
             return
         form = struct.Struct(self.order + ("IBBHQQ" if self.bits == 64 else "IIIBBH"))
@@ -271,9 +276,7 @@ class _File:
                 left -= end - fields[0]
                 if left < 0:
                     raise ElfError("an ELF file with longer names than are read")
-                name = names[fields[0] : end]
-                if wanted.search(name):
-                    yield name.decode("utf-8", "backslashreplace")
+                yield names[fields[0] : end]
 
     def _symbol_count(self, tags: dict[int, list[int]]) -> int:
         """Return how many dynamic symbols there are: only the hash tables tell.

@@ -17,6 +17,7 @@ from aorta.host.interpreter import FACTS_S, Interpreters, shown
 from aorta.host.local_types import MOUNTINFO_LIMIT
 from aorta.host.mountinfo import MountTable, parse_mountinfo
 from aorta.host.observe import package_libraries
+from aorta.host.patterns import found_in
 from aorta.host.protocol import (
     CHILD,
     IMPORT,
@@ -31,7 +32,6 @@ from aorta.host.protocol import (
     Manner,
     Module,
     Stat,
-    found_in,
 )
 from aorta.host.redaction import Redaction, secrets_of
 from aorta.host.runner import Runner
@@ -156,8 +156,8 @@ class LiveHost:
         return self._runner.run(argv, timeout=timeout, path=path, manner=manner)
 
     def workers(self) -> Runner:
-        """Return what starts processes of aorta itself."""
-        return self._runner
+        """Return what starts processes of aorta itself, which find the libraries that this process finds."""
+        return self._asker
 
     def env(self, name: str) -> str | None:
         """Return a variable of the environment."""

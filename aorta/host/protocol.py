@@ -5,7 +5,6 @@ do, so that each caller can tell "not there" from "not allowed" from "did not an
 (``TimeoutError``). ``NotRecordedError`` comes from a replayed recording only.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -59,12 +58,6 @@ class Masked:
 
 
 Argv = Sequence[str | Masked]
-
-
-def found_in(data: bytes, pattern: str) -> list[str]:
-    """Return what group 1 of a pattern matches in the text of a file; what is no UTF-8 is replaced."""
-    found = re.finditer(pattern, data.decode("utf-8", "replace"), re.MULTILINE)
-    return [match[1] for match in found if match[1] is not None]
 
 
 def shown(argv: Argv) -> tuple[str, ...]:

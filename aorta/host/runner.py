@@ -72,13 +72,14 @@ class Runner:
         path: Sequence[str] = (),
         stdin: bytes = b"",
         pass_fds: tuple[int, ...] = (),
+        sweeps: bool = False,
         manner: Manner = PLAIN,
     ) -> Completed:
         """Run a command until it ends or ``timeout`` (seconds, or a movable point in time) comes.
 
         Seconds count from when the places in the environment have been looked at, once a host.
         ``stdin`` is what the command reads; without it there is nothing to be read. ``pass_fds`` are
-        descriptors that it gets.
+        descriptors that it gets. ``sweeps``: nothing of its session outlives it.
         """
         words = [word.value if isinstance(word, Masked) else word for word in argv]
         environ = self._environ.of("" if manner.as_caller or not words else words[0])
@@ -94,6 +95,7 @@ class Runner:
                 indirect=self._may_hang_in_exec(program) or self._is_slow(folder),
                 stdin=stdin,
                 pass_fds=pass_fds,
+                sweeps=sweeps,
                 folder=folder,
                 spares=manner.as_caller,
                 output_limit=manner.output_limit,

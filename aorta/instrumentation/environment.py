@@ -119,10 +119,10 @@ def capture(
         **buck_wishes(buck_target, buck_context, buck_timeout, buck_libraries),
         **_limits(deadline_s, sudo=sudo, longer_s=0.0 if buck_target is None else seconds(buck_timeout)),
     )
-    registry = registry or _registry(plugins)
+    if registry is None:
+        registry, request = _found(plugins, request)
     _check_sections(registry, request)
-    machine = host or live_host(request.deadline_s, python)
-    return _captured(Orchestrator(registry, machine, extended(request, registry, machine)), started)
+    return _captured(registry, request, host or live_host(request.deadline_s, python), started)
 
 
 collect_env = capture
@@ -177,16 +177,25 @@ def _parts(words: Iterable[str]) -> frozenset[str]:
     return parts
 
 
-def _registry(plugins: Sequence[Any]) -> Registry:
+def _registry(plugins: Sequence[Any], limit_s: float) -> Registry:
     """Return the collectors; where there are none from outside, those of this process's last capture."""
     if plugins or os.environ.get(VARIABLE) or may_declare(GROUP):
-        return discover(plugins)
+        return discover(plugins, limit_s=limit_s)
     return _built_in()
+
+
+def _found(plugins: Sequence[Any], request: Request) -> tuple[Registry, Request]:
+    """Return the collectors, and the request less the time that finding them took."""
+    registry = _registry(plugins, (request.deadline_s - request.spent_s) / 3)
+    return registry, evolve(request, spent_s=request.spent_s + registry.took_s)
 
 
 @functools.cache
 def _built_in() -> Registry:
-    return discover(outside=False)
+    registry = discover(outside=False)
+    # That is our own start, and only once.
+    registry.took_s = 0.0
+    return registry
 
 
 def _strategy(word: str | None, *, here: bool) -> str:
@@ -250,18 +259,26 @@ def deadline_from_environment(default: float) -> float:
     return seconds
 
 
-def _captured(run: Orchestrator, started: Callable[[Orchestrator], None] | None) -> Snapshot:
+def _captured(
+    registry: Registry,
+    request: Request,
+    host: Host,
+    started: Callable[[Orchestrator], None] | None,
+) -> Snapshot:
     failure: Exception | None = None
-    if started is not None:
-        started(run)
     try:
-        run.run()
-    except Exception as error:
-        # A defect of ours: what was collected so far is still written, and says so.
-        failure = error
+        run = Orchestrator(registry, host, extended(request, registry, host))
+        if started is not None:
+            started(run)
+        try:
+            run.run()
+        except Exception as error:
+            # A defect of ours: what was collected so far is still written, and says so.
+            failure = error
+        finally:
+            run.digests.close()
     finally:
-        run.digests.close()
-        run.host.close()
+        host.close()
     snapshot = merge(run, envelope(run))
     if failure is None:
         return snapshot

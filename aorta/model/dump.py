@@ -23,6 +23,9 @@ DEPTH_LIMIT = 40
 #: itself twice would otherwise double at each level.
 SIZE_LIMIT = 1_000_000
 
+#: The most characters of all texts of one section; each is looked through for secrets.
+TEXTS_LIMIT = 16 << 20
+
 KEY_LIMIT = 1 << 10
 
 #: The most problems that are told one by one.
@@ -51,6 +54,7 @@ class Dumper:
         self._redacting = redacting
         self.problems: list[Problem] = []
         self._left = SIZE_LIMIT
+        self._room = TEXTS_LIMIT
         self._untold = 0
 
     def dump(self, value: Any, shape: Shape, path: str = "") -> Any:
@@ -173,6 +177,10 @@ class Dumper:
             self._tell(
                 ReasonKind.UNPARSED, path, f"a text of {len(value)} characters, the most is {TEXT_LIMIT}"
             )
+            return None
+        self._room -= len(value)
+        if self._room < 0:
+            self._tell(ReasonKind.UNPARSED, path, f"more than {TEXTS_LIMIT} characters in all")
             return None
         try:
             value.encode("utf-8")

@@ -1,6 +1,7 @@
 """Declaring collectors and providers, finding them, and the registry that checks them."""
 
 from aorta.plugin.declare import (
+    HOOKS,
     CollectorSpec,
     ProviderSpec,
     RegistrationError,
@@ -11,6 +12,7 @@ from aorta.plugin.declare import (
 )
 
 __all__ = [
+    "HOOKS",
     "CollectorSpec",
     "ProviderSpec",
     "RegistrationError",

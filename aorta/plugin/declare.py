@@ -1,8 +1,10 @@
 """``@collector`` and ``@provider``: all that is declared of a section or a shared value, in one place."""
 
+import functools
+import sys
 import types
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import attrs
 import pluggy
@@ -22,11 +24,18 @@ LIBRARIES_HOOK = "aorta_buck_libraries"
 NAMES_HOOK = "aorta_env_names"
 HOOK_ATTRIBUTE = "aorta_hook"
 
+#: The version of all that a plugin may use: ``aorta.plugin``, ``aorta.collect.Context``, ``Fact``. It grows
+#: with what is added. A module that says ``AORTA_HOOKS = 2`` wants at least that one.
+HOOKS = 1
+HOOKS_ATTRIBUTE = "AORTA_HOOKS"
+THIS = f"this aorta has version {HOOKS} of the hooks"
+
 #: The longest deadline that a section may declare, in seconds.
 LONGEST_S = 1e6
 
 Function = TypeVar("Function", bound="Callable[[Context], Any]")
 Extension = TypeVar("Extension", bound="Callable[[], Any]")
+Decorator = TypeVar("Decorator", bound="Callable[..., Any]")
 _hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
@@ -106,6 +115,24 @@ class ProviderSpec:
 Spec = CollectorSpec | ProviderSpec
 
 
+def _known_keywords(decorator: Decorator) -> Decorator:
+    """Let a decorator say which of its keywords it does not know: a later aorta may."""
+    known = decorator.__code__.co_varnames[: decorator.__code__.co_kwonlyargcount]
+
+    @functools.wraps(decorator)
+    def checked(*words: Any, **options: Any) -> Any:
+        unknown = [name for name in options if name not in known]
+        if unknown:
+            caller = sys._getframe(1)  # noqa: SLF001 - there is no public way
+            place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+            names = ", ".join(f"{name}=" for name in unknown)
+            raise RegistrationError(f"{place}: @{decorator.__name__} does not know {names}; {THIS}")
+        return decorator(*words, **options)
+
+    return cast("Decorator", checked)
+
+
+@_known_keywords
 def collector(
     *,
     section: str,
@@ -139,6 +166,7 @@ def collector(
     return declare
 
 
+@_known_keywords
 def provider(
     *, model: type[Any], needs: tuple[type[Any], ...] = (), timeout_s: float = 10.0
 ) -> Callable[[Function], Function]:

@@ -7,6 +7,7 @@ and third source serve.)
 
 import importlib
 import os
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -100,11 +101,14 @@ def discover(
     words = [word.strip() for word in text.split(",") if word.strip()] if outside else []
     blocked = {word[3:].strip() for word in words if word.startswith("no:")}
     names = [word for word in words if not word.startswith("no:")]
+    begun = time.monotonic()
     candidates = [
         *_builtin(),
         *sources.outside(plugins, names, blocked, LEFT_OUT, min(limit_s, sources.LIMIT_S), points=outside),
     ]
-    return Registry(_without(blocked, _once(candidates)), order=ORDER)
+    registry = Registry(_without(blocked, _once(candidates)), order=ORDER)
+    registry.took_s = time.monotonic() - begun
+    return registry
 
 
 def _builtin() -> Iterator[Candidate]:
@@ -114,19 +118,31 @@ def _builtin() -> Iterator[Candidate]:
 
 def _once(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Leave out a plugin that an earlier source gave already; keep names apart."""
-    seen: set[int] = set()
-    taken: set[str] = set()
+    seen: dict[int, Candidate] = {}
+    taken: dict[str, Candidate] = {}
     for candidate in candidates:
         if candidate.plugin is not None:
-            if id(candidate.plugin) in seen:
+            known = seen.setdefault(id(candidate.plugin), candidate)
+            if known is not candidate:
+                declared = [(each.source, each.distribution, each.version) for each in (known, candidate)]
+                if {known.source, candidate.source} == {"entry_point"} and declared[0] != declared[1]:
+                    which = f"{_described(known)} and {_described(candidate)} declare one module"
+                    detail = f"{which}, {candidate.module}; which of them it is of cannot be told"
+                    yield evolve(candidate, plugin=None, status="failed", detail=detail)
                 continue
-            seen.add(id(candidate.plugin))
-        if candidate.name in taken:
-            detail = f"another plugin is called {candidate.name} already"
+        other = taken.setdefault(candidate.name, candidate)
+        if other is not candidate:
+            detail = f"another plugin is called {candidate.name} already: {_described(other)}"
             yield evolve(candidate, plugin=None, status="failed", detail=detail)
             continue
-        taken.add(candidate.name)
         yield candidate
+
+
+def _described(candidate: Candidate) -> str:
+    """Return what tells a plugin from one of the same name."""
+    version = f" {candidate.version}" if candidate.version else ""
+    module = f", module {candidate.module}" if candidate.module not in (None, candidate.name) else ""
+    return f"{candidate.distribution or candidate.name}{version} ({candidate.source}{module})"
 
 
 def _without(blocked: set[str], candidates: Iterable[Candidate]) -> Iterator[Candidate]:

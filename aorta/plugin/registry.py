@@ -7,7 +7,16 @@ from typing import Any
 from aorta.model.frozen import frozen
 from aorta.model.redact import redact
 from aorta.model.snapshot import PluginRecord
-from aorta.plugin.declare import CollectorSpec, ProviderSpec, RegistrationError, Spec, faults
+from aorta.plugin.declare import (
+    HOOKS,
+    HOOKS_ATTRIBUTE,
+    THIS,
+    CollectorSpec,
+    ProviderSpec,
+    RegistrationError,
+    Spec,
+    faults,
+)
 from aorta.plugin.manager import Manager, hooks_of, specs_of
 
 
@@ -15,6 +24,7 @@ from aorta.plugin.manager import Manager, hooks_of, specs_of
 class Candidate:
     """A plugin that a discovery source gave: the object, or why there is none.
 
+    ``version`` and ``distribution`` are those of what declares its entry point.
     ``named``: it was named, not given as an object, so that another process finds it by that name too.
     """
 
@@ -23,6 +33,7 @@ class Candidate:
     plugin: Any = None
     module: str | None = None
     version: str | None = None
+    distribution: str | None = None
     without: frozenset[str] = frozenset()
     named: bool = False
     status: str = "loaded"
@@ -39,6 +50,8 @@ class Registry:
     """
 
     def __init__(self, candidates: Iterable[Candidate] = (), *, order: tuple[str, ...] = ()) -> None:
+        #: Seconds that finding all took.
+        self.took_s = 0.0
         self.collectors: dict[str, CollectorSpec] = {}
         self.providers: dict[str, ProviderSpec] = {}
         self.plugins: list[PluginRecord] = []
@@ -69,6 +82,7 @@ class Registry:
             self._record(candidate, candidate.status, candidate.detail)
             return []
         try:
+            _check_version(candidate)
             specs, hooks = specs_of(candidate.plugin), hooks_of(candidate.plugin)
             if not (specs or hooks) and candidate.source != "builtin":
                 raise RegistrationError(f"{candidate.name}: no @collector and no @provider in it")
@@ -140,7 +154,8 @@ class Registry:
                 self._makers.pop(spec.makes, None)
         for hook, functions in self.hooks.items():
             self.hooks[hook] = [pair for pair in functions if pair[0] != candidate.name]
-        self.plugins = [record for record in self.plugins if record.name != candidate.name]
+        own = (candidate.name, candidate.module, "loaded")
+        self.plugins = [each for each in self.plugins if (each.name, each.module, each.status) != own]
         self._drop(candidate, error)
 
     def _record(self, candidate: Candidate, status: str, detail: str, sections: tuple[str, ...] = ()) -> None:
@@ -204,6 +219,17 @@ class Registry:
         place = {section: number for number, section in enumerate(order)}
         ordered = sorted(self.collectors, key=lambda section: place.get(section, len(place)))
         self.collectors = {section: self.collectors[section] for section in ordered}
+
+
+def _check_version(candidate: Candidate) -> None:
+    """Raise RegistrationError for a plugin that wants a later version of the hooks."""
+    wanted = getattr(candidate.plugin, HOOKS_ATTRIBUTE, HOOKS)
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or wanted < 1:
+        text = f"{HOOKS_ATTRIBUTE} is {wanted!r:.40}, which is no version; {THIS}"
+        raise RegistrationError(f"{candidate.name}: {text}")
+    if wanted > HOOKS:
+        text = f"it is made for version {wanted} of the hooks, and {THIS}: a newer aorta is needed"
+        raise RegistrationError(f"{candidate.name}: {text}")
 
 
 def told(error: BaseException) -> str:

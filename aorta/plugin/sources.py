@@ -5,14 +5,24 @@ does costs itself and leaves a record.
 """
 
 import importlib
+import os
+import sys
 import types
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import attrs
 
-from aorta.plugin.declare import HOOK_ATTRIBUTE, SPEC_ATTRIBUTE
+from aorta.plugin.declare import (
+    HOOK_ATTRIBUTE,
+    HOOKS,
+    HOOKS_ATTRIBUTE,
+    SPEC_ATTRIBUTE,
+    THIS,
+    RegistrationError,
+)
 from aorta.plugin.entry_points import may_declare
+from aorta.plugin.importing import imported
 from aorta.plugin.registry import Candidate, told
 
 GROUP = "aorta.collectors"
@@ -30,6 +40,7 @@ class Named:
     module: str
     load: Callable[[], Any]
     version: str | None = None
+    distribution: str | None = None
 
 
 def outside(
@@ -88,11 +99,18 @@ def _entry_points() -> Iterator[Named | Candidate]:
     for point in points:
         module = point.value.partition(":")[0].strip()
         try:
-            version = point.dist.version if point.dist is not None else None
+            known = (point.dist.version, point.dist.name) if point.dist is not None else (None, None)
         except Exception:
             # Metadata without a version: the plugin itself may be sound.
-            version = None
-        yield Named(name=point.name, source="entry_point", module=module, load=point.load, version=version)
+            known = None, None
+        yield Named(
+            name=point.name,
+            source="entry_point",
+            module=module,
+            load=point.load,
+            version=known[0],
+            distribution=known[1],
+        )
 
 
 def _is_blocked(one: Named, blocked: Collection[str]) -> bool:
@@ -102,16 +120,39 @@ def _is_blocked(one: Named, blocked: Collection[str]) -> bool:
 
 def _candidate(one: Named, **more: Any) -> Candidate:
     known: dict[str, Any] = {"source": one.source, "module": one.module, "version": one.version}
+    known["distribution"] = one.distribution
     return Candidate(name=one.name, named=True, **known, **more)
 
 
 def _loaded(one: Named) -> Candidate:
     try:
-        return _candidate(one, plugin=_holder(one.load()))
+        loaded, changed = imported(one.load)
+        return _candidate(one, plugin=_holder(loaded), detail=changed)
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        return _candidate(one, status="failed", detail=told(error))
+        return _candidate(one, status="failed", detail=f"{told(error)}{_raised_at(error)}{_age(error)}")
+
+
+def _raised_at(error: BaseException) -> str:
+    """Return where an import raised, in the file that is not one of a library's."""
+    trace, places = error.__traceback__, []
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith((_LIBRARY, _OURS, "<")):
+            places.append(f" at {file}:{trace.tb_lineno}")
+        trace = trace.tb_next
+    return places[-1] if places and not isinstance(error, RegistrationError) else ""
+
+
+def _age(error: BaseException) -> str:
+    """Return the hint that a plugin may be made for another version of the hooks, where it reads like it."""
+    name = getattr(error, "name", None) if isinstance(error, ImportError) else None
+    unknown = isinstance(error, TypeError) and "unexpected keyword argument" in str(error)
+    return f"; {THIS}" if unknown or str(name).partition(".")[0] == "aorta" else ""
+
+
+_LIBRARY, _OURS = os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(__file__))
 
 
 def _object(plugin: Any) -> Candidate:
@@ -129,6 +170,8 @@ class _Holder:
 
     def __init__(self, function: Any) -> None:
         setattr(self, function.__name__, function)
+        module = sys.modules.get(function.__module__)
+        setattr(self, HOOKS_ATTRIBUTE, getattr(module, HOOKS_ATTRIBUTE, HOOKS))
 
 
 def _holder(plugin: Any) -> Any:

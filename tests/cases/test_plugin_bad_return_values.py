@@ -215,9 +215,19 @@ def test_at_import(statement, tmp_path):
     assert made["host"]["kernel_release"]
 
 
-def test_what_only_another_process_could_hold(tmp_path):
-    """``os._exit`` ends the process it is called in. In-process plugins are trusted that far, and no file is half."""
-    done, target = captured(tmp_path, at_run="os._exit(3)")
-    assert done.returncode == 3
-    assert not target.exists()
-    assert [name for name in os.listdir(tmp_path) if name.endswith(".tmp")] == []
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("os._exit(3)", "its process gave no value: it ended with exit status 3"),
+        ("os.abort()", "its process gave no value: it was ended by SIGABRT at"),
+        ("sys.exit(0)", "SystemExit at"),
+    ],
+)
+def test_what_only_another_process_can_hold(statement, told, tmp_path):
+    """``os._exit`` ends the process it is called in, and that is the collector's own."""
+    done, target = captured(tmp_path, at_run=statement)
+    assert (done.returncode, done.stdout) == (0, "the application goes on\n"), done.stderr
+    made = parse_json(target.read_text())
+    (text,) = [one for one in made["partial_reasons"] if one.startswith("acme.bad")]
+    assert told in text
+    assert made["host"]["kernel_release"]

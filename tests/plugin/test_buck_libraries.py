@@ -6,9 +6,11 @@ import pytest
 
 from aorta.buck.labels import parse_label
 from aorta.buck.libraries import Libraries
-from aorta.instrumentation.buck_wishes import buck_wishes
+from aorta.collect.request import Request
+from aorta.instrumentation.extensions import extended
 from aorta.plugin import buck_libraries
 from aorta.plugin.discovery import discover
+from aorta.testing import FakeHost
 
 
 def plugin(function, name="site_buck"):
@@ -20,7 +22,8 @@ def plugin(function, name="site_buck"):
 
 def wishes(*plugins, libraries=None):
     registry = discover(list(plugins), variable="")
-    return buck_wishes(registry, "//app:trainer", None, 10, libraries), registry
+    request = Request(buck_target="//app:trainer", buck_timeout=10, buck_libraries=libraries or {})
+    return extended(request, registry, FakeHost()), registry
 
 
 def test_a_plugin_that_only_names_libraries():
@@ -28,8 +31,8 @@ def test_a_plugin_that_only_names_libraries():
         return {"site": "^site//comms:all$"}
 
     found, registry = wishes(plugin(libraries))
-    assert found["buck_libraries"] == {"site": "^site//comms:all$"}
-    assert found["complaints"] == ()
+    assert found.buck_libraries == {"site": "^site//comms:all$"}
+    assert found.complaints == ()
     [record] = [record for record in registry.plugins if record.name == "site_buck"]
     assert (record.status, record.sections) == ("loaded", ())
 
@@ -39,7 +42,7 @@ def test_the_callers_word_is_first():
         return {"site": "a", "other": "b"}
 
     found, _ = wishes(plugin(libraries), libraries={"site": "c"})
-    assert found["buck_libraries"] == {"site": "c", "other": "b"}
+    assert found.buck_libraries == {"site": "c", "other": "b"}
 
 
 def test_a_target_may_be_of_several_libraries():
@@ -49,7 +52,7 @@ def test_a_target_may_be_of_several_libraries():
         return {"everything": "."}
 
     found, _ = wishes(plugin(libraries), libraries={"mine": ":torch$"})
-    known = Libraries(found["buck_libraries"])
+    known = Libraries(found.buck_libraries)
     assert known.names(parse_label("site//comms:all")) == ["everything"]
     assert sorted(known.names(parse_label("site//third_party:torch"))) == ["everything", "mine", "pytorch"]
 
@@ -59,7 +62,7 @@ def test_a_single_function():
     def libraries():
         return {"x": "y"}
 
-    assert wishes(libraries)[0]["buck_libraries"] == {"x": "y"}
+    assert wishes(libraries)[0].buck_libraries == {"x": "y"}
 
 
 def boom():
@@ -69,7 +72,7 @@ def boom():
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (lambda: 3, "returned int"),
+        (lambda: 3, "int is no mapping"),
         (lambda: {"x": "("}, "no regular expression"),
         (lambda: {"x y": "z"}, "no name of a library"),
         (lambda: {"x": 3}, "has no pattern"),
@@ -81,8 +84,8 @@ def test_a_broken_one_costs_its_own_patterns(function, said):
         return {"good": "g"}
 
     found, _ = wishes(plugin(function, "broken"), plugin(good, "good_one"))
-    assert found["buck_libraries"] == {"good": "g"}
-    [complaint] = found["complaints"]
+    assert found.buck_libraries == {"good": "g"}
+    [complaint] = found.complaints
     assert "broken" in complaint
     assert said in complaint
     assert "hunter2" not in complaint
@@ -91,7 +94,7 @@ def test_a_broken_one_costs_its_own_patterns(function, said):
 def test_it_is_not_called_without_a_target():
     called = []
     registry = discover([plugin(lambda: called.append(1))], variable="")
-    buck_wishes(registry, None, None, 10, None)
+    extended(Request(), registry, FakeHost())
     assert called == []
 
 
@@ -100,12 +103,12 @@ def test_one_that_is_left_out():
         return {"x": "y"}
 
     registry = discover([plugin(libraries)], variable="no:site_buck")
-    assert buck_wishes(registry, "//a:b", None, 10, None)["buck_libraries"] == {}
+    assert extended(Request(buck_target="//a:b"), registry, FakeHost()).buck_libraries == {}
 
 
 def test_one_that_wants_an_argument_is_left_out_when_it_is_found():
     found, registry = wishes(plugin(lambda more: {}, "broken"))
-    assert found["buck_libraries"] == {}
+    assert found.buck_libraries == {}
     [record] = [record for record in registry.plugins if record.name == "broken"]
     assert record.status == "failed"
     assert "aorta_buck_libraries" in record.detail

@@ -260,7 +260,9 @@ def test_two_plugins_of_one_name(site):
     registry = discover(variable="")
     assert sorted(one.status for one in registry.plugins if one.name == "same") == ["failed", "loaded"]
     (failed,) = [one for one in registry.plugins if one.name == "same" and one.status == "failed"]
-    assert failed.detail == "another plugin is called same already"
+    assert (
+        failed.detail == "another plugin is called same already: first-dist 1.2 (entry_point, module first)"
+    )
 
 
 def test_a_function_imported_from_a_sibling_is_not_registered_twice(site):

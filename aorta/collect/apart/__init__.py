@@ -7,10 +7,19 @@ holds the plugin's code alone, and asks this one every question of its ``Context
 from aorta.collect.apart.parent import (
     START_S,
     LostError,
+    NotApartError,
     evaluate_apart,
     is_importable,
     may_run_apart,
     run_apart,
 )
 
-__all__ = ["START_S", "LostError", "evaluate_apart", "is_importable", "may_run_apart", "run_apart"]
+__all__ = [
+    "START_S",
+    "LostError",
+    "NotApartError",
+    "evaluate_apart",
+    "is_importable",
+    "may_run_apart",
+    "run_apart",
+]
