@@ -15,7 +15,7 @@ from tests.parts.torches import ANSWERS, GIT, VERSION, stand_in
 
 APP = '''
 """The main module of somebody's program."""
-import os, sys
+import importlib, os, sys
 
 LATE = os.environ.get("IMPORT_TORCH")
 
@@ -23,7 +23,10 @@ def main():
     if LATE:
         import torch
     from aorta.instrumentation import capture_to
-    capture_to(os.environ["AORTA_ENV_OUTPUT"], plugins=os.environ.get("GIVEN", "").split())
+    os.environ["APP"] = str(os.getpid())
+    objects = [importlib.import_module(name) for name in os.environ.get("OBJECTS", "").split()]
+    given = [*os.environ.get("GIVEN", "").split(), *objects]
+    capture_to(os.environ["AORTA_ENV_OUTPUT"], plugins=given)
     print("captured", sys.argv[1:])
     return 3
 
@@ -33,48 +36,86 @@ if __name__ == "__main__":
 
 PLUGIN = '''
 """A plugin that lies in the package."""
+import os
 from typing import Annotated
 
+import aorta
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.vocabulary import Provenance
 from aorta.plugin import collector
 
 
-@collector(section="team.{name}", model=Annotated[str | None, Fact("A word.")], provenance=Provenance.PROCESS)
+@collector(section="site.{name}", model=Annotated[str | None, Fact("A word.")], provenance=Provenance.PROCESS)
 def collect(ctx: Context) -> str:
     """A word."""
-    return "seen by {name}"
+    {body}
+    here = ctx.env("APP") == str(os.getpid())
+    return ("here" if here else "apart") + " with " + aorta.__file__
 '''
+
+#: Plugins of the package by what they do when they are imported and when they collect.
+PLUGINS = {
+    "named": ("", ""),
+    "given": ("", ""),
+    "unwanted": ("raise SystemExit('imported')\n", ""),
+    "superfluous": ("raise SystemExit('imported')\n", ""),
+    "hangs_at_import": ("import time; time.sleep(600)\n", ""),
+    "ends_the_process": ("", "os._exit(7)"),
+}
+
+EXAMPLE = ROOT / "collectors" / "example_nic_plugin" / "src"
 
 STATIC = {"AORTA_DEADLINE_S": "40"}
 
 
 @pytest.fixture(scope="module")
 def held(tmp_path_factory):
-    """Return what lies in the package: the library, a main module, two plugins, a torch without metadata."""
+    """Return what lies in the package: the library, a main module, plugins, a torch without metadata."""
     torch = Path(stand_in(tmp_path_factory.mktemp("torch"), metadata=False))
     files = {str(path.relative_to(torch)): path for path in torch.rglob("*") if path.is_file()}
-    plugins = {f"team/{name}.py": PLUGIN.format(name=name) for name in ("named", "given")}
     return members(
-        more={"app/main.py": APP, "app/__init__.py": "", "team/__init__.py": "", **plugins, **files}
+        more={"app/main.py": APP, "app/__init__.py": "", **plugins(), **files},
     )
+
+
+def plugins():
+    """Return the files of the plugins: a team's own, and the example of a distribution without its metadata."""
+    own = {
+        f"team/{name}.py": first + PLUGIN.format(name=name, body=body)
+        for name, (first, body) in PLUGINS.items()
+    }
+    example = {str(path.relative_to(EXAMPLE)): path for path in EXAMPLE.glob("*/*.py")}
+    return {"team/__init__.py": "", **own, **example}
+
+
+def packed(how, folder, held, module):
+    """Return the words that start the program, and the place of its modules."""
+    if how == "zip":
+        program = zipped(folder, "app", held, module=module)
+        return [sys.executable, str(program)], str(program)
+    return [str(inplace(folder, "app", held, module=module))], f"{folder}/app#link-tree"
 
 
 @pytest.fixture(scope="module", params=["link tree", "zip"])
 def package(request, held, tmp_path_factory):
     """Return the words that start the program, and the place of its modules."""
-    folder = tmp_path_factory.mktemp("gen") / "app"
-    if request.param == "zip":
-        program = zipped(folder, "app", held, module="app.main")
-        return [sys.executable, str(program)], str(program)
-    return [str(inplace(folder, "app", held, module="app.main"))], f"{folder}/app#link-tree"
+    return packed(request.param, tmp_path_factory.mktemp("gen") / "app", held, "app.main")
+
+
+@pytest.fixture(scope="module", params=["link tree", "zip"])
+def command_line(request, tmp_path_factory):
+    """Return the words that start a packed ``aorta``, with the plugins in it."""
+    from tests.parts.buck_file import own_targets
+
+    held, main = members("aorta", more=plugins()), own_targets()["aorta"]["main_module"]
+    return packed(request.param, tmp_path_factory.mktemp("gen") / "app", held, main)[0]
 
 
 def run(package, out, *words, code=3, **env):
     done = subprocess.run(
         [*package[0], *words],
-        env=clean_environ(AORTA_ENV_OUTPUT=str(out), **STATIC, **env),
+        env=clean_environ(**{"AORTA_ENV_OUTPUT": str(out), **STATIC, **env}),
         cwd=out.parent,
         capture_output=True,
         text=True,
@@ -126,12 +167,57 @@ def test_torch_finds_the_libraries_of_the_package(held, tmp_path, override):
     assert document["pytorch_sdpa"]["backends_enabled"]["flash_sdp_enabled"] is True
 
 
-def test_plugins_in_the_package_are_named_by_variable_and_by_argument(package, tmp_path):
-    _, document = run(package, tmp_path / "env.json", AORTA_PLUGINS="team.named", GIVEN="team.given")
-    data = {name: section["data"] for name, section in document["extensions"].items()}
-    assert data == {"team.named": "seen by named", "team.given": "seen by given"}
-    sources = {one["name"]: one["source"] for one in document["collection"]["plugins"]}
-    assert (sources["team.named"], sources["team.given"]) == ("environment", "argument")
+def seen(document):
+    """Return what the sections of plugins hold, by name."""
+    return {name: section["data"] for name, section in document["extensions"].items()}
+
+
+def outside(document):
+    """Return the records of the outside plugins, by name."""
+    return {one["name"]: one for one in document["collection"]["plugins"] if one["source"] != "builtin"}
+
+
+def test_plugins_in_the_package_by_variable_by_argument_and_as_an_object(package, tmp_path):
+    """Those that are named run in a process of their own, which finds aorta and them where this one does."""
+    given = {"GIVEN": "team.given", "OBJECTS": "acme_link_health.section"}
+    _, document = run(package, tmp_path / "env.json", AORTA_PLUGINS="team.named", **given)
+    data = seen(document)
+    assert data.pop("acme.link_health")["rdma_ports"] is not None
+    apart = f"apart with {package[1]}/aorta/__init__.py"
+    assert data == {"site.named": apart, "site.given": apart}
+    sources = {name: one["source"] for name, one in outside(document).items()}
+    by_argument = {"team.given": "argument", "acme_link_health.section": "argument"}
+    assert sources == {"team.named": "environment", **by_argument}
+    records = document["collection"]["collectors"]
+    assert {records[name]["status"] for name in ("site.named", "site.given", "acme.link_health")} == {"ok"}
+
+
+def test_an_object_runs_in_the_program_itself(package, tmp_path):
+    _, document = run(package, tmp_path / "env.json", OBJECTS="team.given")
+    assert seen(document) == {"site.given": f"here with {package[1]}/aorta/__init__.py"}
+
+
+def test_the_example_and_the_variables_that_it_adds(package, tmp_path):
+    mine = {"ACME_RAIL_MAP": "0,1", "AORTA_PLUGINS": "acme_link_health.section"}
+    _, document = run(package, tmp_path / "env.json", **mine)
+    assert document["env_vars"]["ACME_RAIL_MAP"] == "0,1"
+    assert document["collection"]["collectors"]["acme.link_health"]["status"] == "ok"
+
+
+def test_what_is_left_out_by_its_name(package, tmp_path):
+    """A built-in section, a section of a plugin, and a plugin of either source."""
+    named = "team.named,team.unwanted,no:rccl,no:site.named,no:team.unwanted,no:team.superfluous"
+    given = "team.given team.superfluous"
+    _, document = run(package, tmp_path / "env.json", AORTA_PLUGINS=named, GIVEN=given)
+    data = seen(document)
+    assert (data.pop("site.named"), list(data)) == (None, ["site.given"])
+    blocked = {name: one["detail"] for name, one in outside(document).items() if one["status"] == "blocked"}
+    assert blocked == dict.fromkeys(("team.superfluous", "team.unwanted"), "left out by AORTA_PLUGINS")
+    told = [one for one in document["collection"]["reasons"] if "left out by" in one["detail"]]
+    assert {(one["section"], one["kind"]) for one in told} == {
+        ("rccl", "not_requested"),
+        ("site.named", "not_requested"),
+    }
 
 
 def test_a_plugin_that_is_not_in_the_package_costs_itself(package, tmp_path):
@@ -139,6 +225,86 @@ def test_a_plugin_that_is_not_in_the_package_costs_itself(package, tmp_path):
     assert document["extensions"] == {}
     [told] = [one for one in document["collection"]["reasons"] if one["subject"] == "team.nowhere"]
     assert told["kind"] == "failed"
+
+
+def test_plugins_in_the_package_that_hang_or_end_their_process_cost_themselves(package, tmp_path):
+    names = "team.hangs_at_import,team.ends_the_process,team.named"
+    _, document = run(package, tmp_path / "env.json", AORTA_PLUGINS=names, AORTA_DEADLINE_S="15")
+    assert seen(document)["site.named"].startswith("apart")
+    hung = outside(document)["team.hangs_at_import"]
+    assert (hung["status"], hung["detail"]) == (
+        "failed",
+        f"its import does not end, it was at {package[1]}/team/hangs_at_import.py:1",
+    )
+    assert document["collection"]["collectors"]["site.ends_the_process"]["status"] == "failed"
+    [told] = [one for one in document["collection"]["reasons"] if one["section"] == "site.ends_the_process"]
+    assert "exit status 7" in told["detail"]
+
+
+def test_a_plugin_finds_the_libraries_of_the_package(held, tmp_path):
+    """The launcher's LD_LIBRARY_PATH is gone from ``os.environ``, and a process of its own needs it."""
+    source = 'import ctypes\nctypes.CDLL("libpackaged.so")\n' + PLUGIN.format(name="native", body="")
+    more = {"team/native.py": source, "libpackaged.so": elf_files.built() / "none.so"}
+    package = packed("link tree", tmp_path / "gen", {**held, **more}, "app.main")
+    _, document = run(package, tmp_path / "env.json", AORTA_PLUGINS="team.native")
+    assert seen(document)["site.native"].startswith("apart")
+
+
+def test_an_entry_point_where_a_package_has_metadata_all_the_same(held, tmp_path, package):
+    how = "link tree" if package[1].endswith("#link-tree") else "zip"
+    info = {
+        "METADATA": "Metadata-Version: 2.1\nName: team\nVersion: 3.4\n",
+        "entry_points.txt": "[aorta.collectors]\nteam = team.named\n",
+    }
+    more = {f"team-3.4.dist-info/{name}": text for name, text in info.items()}
+    own = packed(how, tmp_path / "gen", {**held, **more}, "app.main")
+    _, document = run(own, tmp_path / "env.json")
+    assert seen(document) == {"site.named": f"apart with {own[1]}/aorta/__init__.py"}
+    assert (outside(document)["team"]["source"], outside(document)["team"]["version"]) == (
+        "entry_point",
+        "3.4",
+    )
+    _, document = run(own, tmp_path / "env.json", AORTA_PLUGINS="no:team")
+    assert document["extensions"] == {}
+
+
+def told_by(command_line, folder, *words, **env):
+    done = subprocess.run(
+        [*command_line, *words],
+        env=clean_environ(**STATIC, **env),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=55,
+        check=False,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    return done.stdout
+
+
+def test_the_packed_command_line_takes_plugins(command_line, tmp_path):
+    both = {"AORTA_PLUGINS": "team.named"}
+    document = json.loads(
+        told_by(command_line, tmp_path, "env", "probe", "-o", "-", "--plugin", "team.given", **both)
+    )
+    assert {name: text.split()[0] for name, text in seen(document).items()} == {
+        "site.named": "apart",
+        "site.given": "apart",
+    }
+    listed = told_by(command_line, tmp_path, "env", "collectors", "--plugin", "team.given", **both)
+    names = [line.split()[0] for line in listed[listed.index("\nPLUGIN") :].split("\n")[2:4]]
+    assert names == ["team.given", "team.named"]
+    schema = told_by(command_line, tmp_path, "schema", "show", "--with-plugins", **both)
+    assert list(json.loads(schema)["properties"]["extensions"]["properties"]) == ["site.named"]
+
+
+def test_the_packed_command_line_leaves_all_plugins_out(command_line, tmp_path):
+    words = ("env", "probe", "-o", "-", "--no-plugins")
+    document = json.loads(told_by(command_line, tmp_path, *words, AORTA_PLUGINS="team.named,no:rccl"))
+    assert (document["extensions"], outside(document)) == ({}, {})
+    assert document["collection"]["collectors"]["rccl"]["status"] != "not_requested"
+    listed = told_by(command_line, tmp_path, "env", "collectors", "--no-plugins", AORTA_PLUGINS="team.named")
+    assert "team" not in listed
 
 
 def test_the_user_s_variables_and_the_marks_of_the_package(package, tmp_path):
