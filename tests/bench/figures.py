@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import beside_torch, capture, files, gate
+from tests.bench import beside_torch, capture, files, gate, plugin
 from tests.bench.measuring import Figure, Line, NotMeasuredError
 
-FIGURES = {**capture.FIGURES, **files.FIGURES, **beside_torch.FIGURES, **gate.FIGURES}
+FIGURES = {**capture.FIGURES, **files.FIGURES, **beside_torch.FIGURES, **gate.FIGURES, **plugin.FIGURES}
 
 
 def measured(figure: Figure, options: argparse.Namespace) -> Line | str:

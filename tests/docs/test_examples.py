@@ -14,12 +14,6 @@ from tests.parts.buck_place import Place
 from tests.parts.doc_programs import environment
 from tests.parts.pages import PAGES, ROOT, blocks, inline, text_of
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    tomllib = None
-
-WRITE = "docs/write-a-collector.md"
 #: Lines that install run in test_install, those that need a checkout of Buck or two nodes in test_buck_pages.
 ELSEWHERE = (
     "docs/install.md",
@@ -91,18 +85,22 @@ def test_the_lines_run_as_they_stand(page, folder, env):
     if page == "README.md":
         folder, env = readers(folder)
     for block in blocks(page):
-        if block.title:
+        if block.title and not block.title.startswith("test_"):
             (folder / block.title).write_text(block.text)
     ran = 0
-    for line in lines_of(page):
-        if line.startswith("make "):
-            continue
-        done = shell(line, folder, env)
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-        assert "Traceback" not in done.stderr, line
-        if "aorta" in line.split():
-            holds(folder, line, done)
-        ran += 1
+    for block in blocks(page):
+        if block.title.startswith("test_"):
+            # The tests of the page so far are what a line of pytest runs.
+            (folder / block.title).write_text(block.text)
+        for line in block.commands if block.language == "console" else ():
+            if line.startswith("make "):
+                continue
+            done = shell(line, folder, env)
+            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+            assert "Traceback" not in done.stderr, line
+            if "aorta" in line.split():
+                holds(folder, line, done)
+            ran += 1
     assert ran or page == "README.md"
 
 
@@ -150,39 +148,6 @@ def test_the_module_runs_without_the_command_lines_dependencies(page, folder, en
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads((folder / "env.json").read_text())["schema_version"]
     assert shell("aorta --version", folder, env).returncode != 0, "nothing was blocked"
-
-
-def test_the_collector_of_the_page_passes_its_tests(folder, env):
-    files = {block.title: block.text for block in blocks(WRITE) if block.title}
-    assert set(files) == {"site_burnin.py", "test_site_burnin.py"}
-    for name, text in files.items():
-        (folder / name).write_text(text)
-    command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(folder)]
-    done = subprocess.run(
-        command, cwd=folder, env=env, capture_output=True, text=True, timeout=50, check=False
-    )
-    assert done.returncode == 0, done.stdout
-    assert f"{files['test_site_burnin.py'].count('def test_')} passed" in done.stdout
-
-
-def test_the_collector_of_the_page_says_what_it_saw(folder, env):
-    """Its section is a section like others: seen in the document, named in the list."""
-    for block in blocks(WRITE):
-        if block.title:
-            (folder / block.title).write_text(block.text)
-    for line in lines_of(WRITE):
-        done = shell(line, folder, env)
-    assert json.loads(done.stdout) == {"passed": None, "date": None}
-    listed = shell("aorta env collectors --plugin site_burnin", folder, env).stdout
-    assert "site.burnin" in listed
-    assert "Whether this node passed the site's burn-in." in listed
-
-
-@pytest.mark.skipif(tomllib is None, reason="tomllib came with Python 3.11")
-def test_the_toml_block_is_an_entry_point():
-    [block] = blocks(WRITE, "toml")
-    points = tomllib.loads(block.text)["project"]["entry-points"]
-    assert points == {"aorta.collectors": {"burnin": "site_burnin"}}
 
 
 def test_no_block_escapes():
