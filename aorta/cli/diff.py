@@ -50,7 +50,8 @@ def diff(
     registry = discover(outside=False)
     codec = Codec({name: spec.model for name, spec in registry.collectors.items()})
     sides = tuple(_read(file, codec) for file in (a, b))
-    known = knowledge(registry)
+    # What a plugin's fields are is known where it is installed or named; few documents have any.
+    known = knowledge(discover() if any(_has_extensions(side) for side in sides) else registry)
     wanted = _wanted(sections, {*known.order, *(name for side in sides for name in _sections(side))})
     found = compare(sides[0].document, sides[1].document, known, wanted)
     with Stdout() as out, printing():
@@ -80,6 +81,12 @@ def _read(file: str, codec: Any) -> "Read":
             note = f"not as schema {major}.{minor} has it, compared as it stands: {why}"
             say(f"aorta: note: {file}: {note}")
     return Read(file, document, f"{major}.{minor}", note)
+
+
+def _has_extensions(side: "Read") -> bool:
+    from aorta.compare.side import mapping
+
+    return bool(mapping(side.document.get("extensions")))
 
 
 def _sections(side: "Read") -> list[str]:

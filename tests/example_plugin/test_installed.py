@@ -118,12 +118,30 @@ def _has_device(name):
 def test_a_recording_of_another_machine(aorta, probe):
     document = probe("--replay", RECORDING, "--section", SECTION)
     data = document["extensions"][SECTION]["data"]
-    assert [one["device"] for one in data["rdma_ports"]] == ["bnxt_re0", "mlx5_0", "rocex<redacted>"]
+    assert [one["name"] for one in data["rdma_ports"]] == ["bnxt_re0/1", "mlx5_0/1", "rocex<redacted>/1"]
     assert [one["ecn_marked"] for one in data["rdma_ports"]] == [7, 17, 70]
     assert [one["name"] for one in data["interfaces"]] == ["enx<redacted>", "eth0"]
     kinds = {one["kind"] for one in document["collection"]["reasons"] if one["section"] == SECTION}
     assert kinds == {"unsupported"}
     jsonschema.validate(document, json.loads(aorta("schema", "show", "--with-plugins")))
+
+
+def test_a_comparison_leaves_out_what_the_plugin_declares_to_change_by_itself(aorta, probe, tmp_path):
+    """Where the plugin is; elsewhere its counters are values like others, each by the name of its link."""
+    text = RECORDING.read_text()
+    assert text.count('"17\\n"') == 1
+    (tmp_path / "later.jsonl").write_text(text.replace('"17\\n"', '"18\\n"'))
+    for name, recording in (("a", RECORDING), ("b", tmp_path / "later.jsonl")):
+        probe("--replay", recording, "--section", SECTION)
+        (tmp_path / "env.json").rename(tmp_path / f"{name}.json")
+
+    def rows(**env):
+        found = json.loads(aorta("env", "diff", "--json", "a.json", "b.json", **env))
+        return [(row["path"], row["a"], row["b"]) for row in found["differences"]]
+
+    assert rows() == []
+    place = f'extensions["{SECTION}"].data.rdma_ports[name=mlx5_0/1].ecn_marked'
+    assert rows(AORTA_PLUGINS=f"no:{NAME}") == [(place, 17, 18)]
 
 
 def test_a_recording_of_this_machine_says_the_same_again(aorta, probe, tmp_path):

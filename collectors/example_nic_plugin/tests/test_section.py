@@ -15,12 +15,7 @@ RECORDING = Path(__file__).parent / "recordings" / "three_nics.jsonl"
 def test_three_drivers_and_their_words():
     result = collect(node(), section.collect)
     bnxt, mlx5, ionic = result.value["rdma_ports"]
-    assert (mlx5["device"], mlx5["port"], mlx5["state"], mlx5["physical_state"]) == (
-        "mlx5_0",
-        1,
-        "ACTIVE",
-        "LinkUp",
-    )
+    assert (mlx5["name"], mlx5["state"], mlx5["physical_state"]) == ("mlx5_0/1", "ACTIVE", "LinkUp")
     assert (mlx5["rate_gbps"], bnxt["state"], bnxt["physical_state"]) == (400.0, "DOWN", "Disabled")
     for found in (mlx5, bnxt):
         assert (found["symbol_errors"], found["link_recoveries"], found["link_downs"]) == (3, 0, 2)
@@ -44,7 +39,7 @@ def test_interfaces_with_a_device_alone_and_no_hardware_address():
     result = collect(node(), section.collect)
     assert [one["name"] for one in result.value["interfaces"]] == ["enx<redacted>", "eth0"]
     assert list(result.value["interfaces"][1].values())[1:] == list(NETWORK.values())
-    assert result.value["rdma_ports"][2]["device"] == "rocex<redacted>"
+    assert result.value["rdma_ports"][2]["name"] == "rocex<redacted>/1"
     told = " ".join(f"{one.subject} {one.detail}" for one in result.reasons)
     assert "rocex<redacted>" in told
     assert "00005e005301" not in told

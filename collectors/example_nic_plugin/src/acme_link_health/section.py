@@ -1,6 +1,6 @@
 """The section ``acme.link_health``: what went wrong on the links of this node since their counters began."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from acme_link_health import counters
@@ -26,8 +26,10 @@ def _counted(doc: str, caveat: str = "", provenance: tuple[Provenance, ...] = ()
 class RdmaPort:
     """A port of an RDMA device: its link now, and its counters."""
 
-    device: Annotated[str | None, Fact("The RDMA device; a hardware address in its name is masked.")] = None
-    port: Annotated[int | None, Fact("Number, from 1.")] = None
+    name: Annotated[
+        str | None,
+        Fact("Device and port, mlx5_0/1, as rdma(8) names a link; a hardware address in it is masked."),
+    ] = None
     state: Annotated[
         str | None, Fact("ACTIVE, DOWN, INIT, … when the counters were read.", volatile=True)
     ] = None
@@ -175,25 +177,24 @@ def _rdma_ports(members: Members) -> tuple[RdmaPort, ...] | None:
     devices = members.names(INFINIBAND)
     if devices is None:
         return None
-    places = [(device, *place) for device in devices for place in _ports_of(members, device)]
-    members.number = len(places)
-    return tuple(_rdma_port(members, device, number, path) for device, number, path in places)
+    ports = [(device, port) for device in devices for port in _ports_of(members, device)]
+    members.number = len(ports)
+    return tuple(_rdma_port(members, device, port) for device, port in ports)
 
 
-def _ports_of(members: Members, device: str) -> Iterator[tuple[int, str]]:
-    directory = f"{INFINIBAND}/{device}/ports"
-    for name in sorted(members.names(directory) or (), key=lambda name: (len(name), name)):
-        if name.isascii() and name.isdigit() and len(name) <= 3:
-            yield int(name), f"{directory}/{name}"
+def _ports_of(members: Members, device: str) -> list[str]:
+    names = members.names(f"{INFINIBAND}/{device}/ports") or ()
+    return sorted(names, key=lambda name: (len(name), name))
 
 
-def _rdma_port(members: Members, device: str, number: int, path: str) -> RdmaPort:
+def _rdma_port(members: Members, device: str, port: str) -> RdmaPort:
+    path = f"{INFINIBAND}/{device}/ports/{port}"
+
     def read(field: str, file: str, parse: Any) -> Any:
         return members.take(field, parsed(members.ctx.text(f"{path}/{file}"), parse))
 
     return RdmaPort(
-        device=counters.public(device),
-        port=number,
+        name=counters.public(f"{device}/{port}"),
         state=read("state", "state", counters.parse_state),
         physical_state=read("physical_state", "phys_state", counters.parse_state),
         rate_gbps=read("rate_gbps", "rate", counters.parse_rate),
