@@ -158,9 +158,9 @@ class Context:
         reason = Reason(
             section=self._section,
             kind=ReasonKind(kind),
-            field=str(field),
-            subject=_bounded(redact(str(subject))) if subject else None,
-            detail=_bounded(redact(str(text))),
+            field=_bounded(str(field)),
+            subject=_bounded(redact(_looked_at(subject))) if subject else None,
+            detail=_bounded(redact(_looked_at(text))),
         )
         if reason in self._noted:
             return
@@ -410,6 +410,11 @@ class Context:
 
 def _left_out(path: str) -> Answer[str]:
     return Answer(kind=ReasonKind.NOT_REQUESTED, subject=path, detail=f"{path}: left out by --digests none")
+
+
+def _looked_at(text: Any) -> str:
+    """Return the part of a text that is looked through for secrets, more than is told of it."""
+    return str(text)[: 4 * NOTE_LIMIT]
 
 
 def _bounded(text: str) -> str:

@@ -24,7 +24,7 @@ DEPTH_LIMIT = 40
 SIZE_LIMIT = 1_000_000
 
 #: The most characters of all texts of one section; each is looked through for secrets.
-TEXTS_LIMIT = 16 << 20
+TEXTS_LIMIT = 8 << 20
 
 KEY_LIMIT = 1 << 10
 

@@ -78,6 +78,7 @@ def evaluate_apart(function: Callable[[], Any], host: Host, limit_s: float) -> A
 
 
 def _run(what: Mapping[str, Any], service: Service, host: Host, limit_s: float, place: str) -> Any:
+    until, ended = time.monotonic() + limit_s, None
     try:
         here, there = socket.socketpair()
     except OSError as error:
@@ -92,7 +93,8 @@ def _run(what: Mapping[str, Any], service: Service, host: Host, limit_s: float, 
         raise LostError(ReasonKind.FAILED, "no process for it: no thread can be started") from None
     finally:
         there.close()
-        service.end(here, limit_s)
+        # One that was ended said nothing more, and what it asked last may take long.
+        service.end(here, 0.0 if ended is None or ended.hung else until - time.monotonic())
     return _outcome(service, ended, str(what.get("section", "it")), place.rpartition(":")[0])
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: What the other process may ask of this one's context.
 ASKED = frozenset((*wire.QUESTIONS, "commands"))
 
-#: Seconds that an answer may take on when nobody waits for it any more.
+#: Seconds in which what was said last is heard in any case.
 LATE_S = 0.3
 
 _STEP_S = 0.05
@@ -44,7 +44,6 @@ class Service:
         self.booted = False
         self.began: float | None = None
         self._host = host
-        self._answering = False
         self._thread: threading.Thread | None = None
 
     def start(self, connection: socket.socket, name: str) -> None:
@@ -54,14 +53,14 @@ class Service:
         self._thread = thread
 
     def end(self, connection: socket.socket, limit_s: float) -> None:
-        """Hear what was said before the process ended, then answer no more."""
+        """Hear for ``limit_s`` seconds what was said before the process ended, then answer no more."""
         with contextlib.suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
         begun = time.monotonic()
         while self._thread is not None and self._thread.is_alive():
             self._thread.join(_STEP_S)
             waited = time.monotonic() - begun
-            if waited > limit_s or (self._answering and waited > LATE_S):
+            if waited > max(limit_s, LATE_S):
                 break
         connection.close()
 
@@ -87,10 +86,10 @@ class Service:
             (value,) = told
             self.last = word, Packed(value) if word == "provided" else value
         else:
-            self._answering = True
             answer = self._answered(connection, word, *told)
-            self._answering = False
-            wire.send(connection, answer)
+            # Who asked may be gone, and may have said something after that.
+            with contextlib.suppress(OSError):
+                wire.send(connection, answer)
 
     def _known(self) -> tuple[Any, ...]:
         if self.ctx is None:
