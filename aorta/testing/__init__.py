@@ -29,7 +29,7 @@ from aorta.plugin.declare import CollectorSpec, Spec
 from aorta.plugin.discovery import discover
 from aorta.plugin.registry import Registry
 from aorta.testing.contract import assert_contract
-from aorta.testing.lookup import looked_up, only
+from aorta.testing.lookup import constant, looked_up, only, overheard
 
 __all__ = [
     "Collected",
@@ -56,7 +56,8 @@ class Collected:
     collector returned. ``reasons`` say why something is missing, each with ``kind``, ``field``, ``subject``
     and ``detail``. ``record`` is what the document keeps of the run: ``status``, ``commands``, ….
     ``coverage`` are the parts of the machine that it, or what it needs, spoke of; ``redacted`` the paths of
-    values that looked like credentials.
+    values that looked like credentials. ``error`` is the exception that ended it: a reason says its type
+    and place only.
     """
 
     value: Any
@@ -65,6 +66,7 @@ class Collected:
     coverage: Mapping[str, Coverage]
     redacted: frozenset[str]
     typed: Any
+    error: BaseException | None = None
 
     def kinds(self, field: str | None = None) -> list[str]:
         """Return the kinds of the reasons as words, of one field if given: ``["absent"]``."""
@@ -76,14 +78,16 @@ def collect(
     what: str | Callable[..., Any],
     *,
     plugins: Sequence[Any] = (),
+    given: Sequence[object] = (),
     detail: str = "full",
     expect: Iterable[str] = (),
     **request: Any,
 ) -> Collected:
     """Run one section (a function under ``@collector``, or its name) and what it needs on a host.
 
-    ``plugins`` are modules with what it needs. Further keywords are fields of ``aorta.collect.Request``:
-    ``sudo=True``, ``timeouts={"site.nic": 1}``, ``env={…}``, ``deadline_s=5``, ``digests="none"``.
+    ``plugins`` are modules with what it needs; ``given`` are instances of classes that it needs, which are
+    then not made: ``given=[RdmaDevices(names=("mlx5_0",))]``. Further keywords are fields of
+    ``aorta.collect.Request``: ``sudo=True``, ``timeouts={"site.nic": 1}``, ``env={…}``, ``digests="none"``.
 
     Raises LookupError for a section that is not there or is declared wrongly, with file and line;
     TypeError for a function without ``@collector``. What the collector raises is a reason, as in a capture.
@@ -91,6 +95,8 @@ def collect(
     registry, spec = looked_up(what, plugins)
     if not isinstance(spec, CollectorSpec):
         raise LookupError(f"{spec.name} is no section: aorta.testing.provide runs a provider")  # noqa: TRY004
+    for value in given:
+        registry = constant(registry, _maker(registry, type(value)), value)
     return _run(host, registry, spec, detail, expect, request, sections=(spec.name,))
 
 
@@ -108,13 +114,17 @@ def provide(
     ``plugins`` are the modules that it comes from. Raises LookupError for a class that nothing makes.
     """
     registry = discover(plugins, outside=False)
+    spec = _maker(registry, model)
+    return _run(host, only(registry, spec), spec, detail, expect, request, sections=None)
+
+
+def _maker(registry: Registry, model: type[Any]) -> Spec:
     try:
-        spec = registry.maker(model)
+        return registry.maker(model)
     except KeyError:
         faults = "; ".join(record.detail for record in registry.plugins if record.status == "failed")
         told = f": {faults}" if faults else "; give plugins=[MODULE]"
         raise LookupError(f"nothing makes {model.__name__}{told}") from None
-    return _run(host, only(registry, spec), spec, detail, expect, request, sections=None)
 
 
 def _run(
@@ -127,7 +137,8 @@ def _run(
     sections: tuple[str, ...] | None,
 ) -> Collected:
     wishes = Request(detail=Detail(detail), expect=frozenset(expect), sections=sections, **request)
-    run = Orchestrator(registry, host, wishes)
+    listening, raised = overheard(registry, spec)
+    run = Orchestrator(listening, host, wishes)
     run.run()
     result = run.results[spec.name]
     coverage: dict[str, Coverage] = {}
@@ -140,6 +151,7 @@ def _run(
         coverage=coverage,
         redacted=result.redacted,
         typed=result.value,
+        error=raised[0] if raised else None,
     )
 
 

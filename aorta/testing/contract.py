@@ -5,7 +5,6 @@ value of its declared shape or a typed reason, asks only for what it declares, c
 could not see, and touches nothing of the machine by itself.
 """
 
-import functools
 import json
 import re
 import time
@@ -18,14 +17,14 @@ from aorta.collect.result import Result
 from aorta.host.fake import FakeHost
 from aorta.host.protocol import Host
 from aorta.model.dump import Dumper
-from aorta.model.frozen import evolve, frozen
+from aorta.model.frozen import frozen
 from aorta.model.load import load
 from aorta.model.shape import Shape, empty, nothing
-from aorta.model.vocabulary import Detail, Status
+from aorta.model.vocabulary import PARTIAL_KINDS, Detail, ReasonKind, Status
 from aorta.plugin.declare import CollectorSpec, ProviderSpec, Spec
 from aorta.plugin.registry import Registry
 from aorta.testing.hosts import DenyingHost, HangingHost
-from aorta.testing.lookup import copied, looked_up, only
+from aorta.testing.lookup import constant, looked_up, only, overheard, replaced
 from aorta.testing.silence import heard
 
 #: The deadline that a collector is given on the host that hangs, and how much later it may be over.
@@ -66,6 +65,7 @@ def assert_contract(what: Any, *, plugins: Sequence[Any] = ()) -> None:
         empty_host = _tried(registry, spec, FakeHost(), detail)
         first[detail] = empty_host.result
         _check(spec, empty_host, "on an empty host")
+        _check_whole(spec, empty_host.result)
         denying = DenyingHost()
         denied = _tried(registry, spec, denying, detail)
         _check(spec, denied, "on a host that denies everything")
@@ -91,29 +91,9 @@ def _run(registry: Registry, spec: Spec, host: Host, detail: Detail, **wishes: A
 
 def _tried(registry: Registry, spec: Spec, host: Host, detail: Detail, **wishes: Any) -> Tried:
     """Run it, and keep what it raised."""
-    raised: list[BaseException] = []
-
-    # A function of its own, since an abandoned one is not started again.
-    @functools.wraps(spec.function)
-    def kept(ctx: Any) -> Any:
-        try:
-            return spec.function(ctx)
-        except BaseException as error:
-            raised.append(error)
-            raise
-
-    result = _run(_with(registry, spec, kept), spec, host, detail, **wishes)
+    listening, raised = overheard(registry, spec)
+    result = _run(listening, spec, host, detail, **wishes)
     return Tried(result=result, error=raised[0] if raised else None)
-
-
-def _with(registry: Registry, spec: Spec, function: Callable[..., Any], **changes: Any) -> Registry:
-    """Return a registry in which another function stands for a collector or provider."""
-    other = copied(registry)
-    if isinstance(spec, CollectorSpec):
-        other.collectors[spec.name] = evolve(spec, function=function, **changes)
-    else:
-        other.providers[spec.name] = evolve(spec, function=function, **changes)
-    return other
 
 
 # What it gives
@@ -177,6 +157,17 @@ def _check_fields(spec: CollectorSpec, result: Result, where: str) -> None:
             )
 
 
+def _check_whole(spec: Spec, result: Result) -> None:
+    """Find what would make the snapshot of every other machine partial."""
+    partial = [f"{reason.text} ({reason.kind.value})" for reason in result.reasons if reason.partial]
+    if partial:
+        whole = ", ".join(kind.value for kind in ReasonKind if kind not in PARTIAL_KINDS)
+        raise AssertionError(
+            f"{spec.name} makes the snapshot of an empty machine partial, where there was nothing to see:"
+            f" {'; '.join(partial[:5])}; say one of {whole} there"
+        )
+
+
 def _check_again(spec: Spec, first: Result, second: Result) -> None:
     if first.plain != second.plain:
         raise AssertionError(
@@ -221,7 +212,7 @@ def _check_silence(registry: Registry, spec: Spec) -> None:
 
     def run(watched: Callable[[Any], Any]) -> None:
         for detail in Detail:
-            _run(_with(registry, spec, watched), spec, FakeHost(), detail)
+            _run(replaced(registry, spec, watched), spec, FakeHost(), detail)
 
     found = heard(spec.function, run)
     if found.touched:
@@ -240,7 +231,7 @@ def _check_hanging(registry: Registry, spec: Spec) -> None:
     calm = registry
     for needed in spec.needs:
         maker = registry.maker(needed)
-        calm = _with(calm, maker, _constant(registry, maker), needs=())
+        calm = constant(calm, maker, _made(registry, maker))
     host = HangingHost()
     begun = time.monotonic()
     tried = _tried(calm, spec, host, Detail.FULL, timeouts={spec.name: HANG_S})
@@ -255,13 +246,9 @@ def _check_hanging(registry: Registry, spec: Spec) -> None:
         _check_form(spec, tried.result.plain, "where everything hangs")
 
 
-def _constant(registry: Registry, maker: Spec) -> Callable[[Any], Any]:
+def _made(registry: Registry, maker: Spec) -> Any:
+    """Return what a need is on an empty host."""
     result = _run(registry, maker, FakeHost(), Detail.FULL)
-    value = result.value
-    if not result.usable:
-        value = nothing(maker.shape) if isinstance(maker, CollectorSpec) else maker.model()
-
-    def give(ctx: Any) -> Any:  # noqa: ARG001 - what a collector takes
-        return value
-
-    return give
+    if result.usable:
+        return result.value
+    return nothing(maker.shape) if isinstance(maker, CollectorSpec) else maker.model()

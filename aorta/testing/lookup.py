@@ -1,8 +1,10 @@
 """Finding the collector or provider that an author means."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from aorta.model.frozen import evolve
 from aorta.plugin.declare import SPEC_ATTRIBUTE, CollectorSpec, ProviderSpec, Spec
 from aorta.plugin.discovery import discover
 from aorta.plugin.registry import Registry
@@ -45,6 +47,41 @@ def copied(registry: Registry) -> Registry:
     other.__dict__.update(registry.__dict__)
     other.collectors, other.providers = dict(registry.collectors), dict(registry.providers)
     return other
+
+
+def replaced(registry: Registry, spec: Spec, function: Callable[..., Any], **changes: Any) -> Registry:
+    """Return a registry in which another function stands for a collector or provider."""
+    other = copied(registry)
+    if isinstance(spec, CollectorSpec):
+        other.collectors[spec.name] = evolve(spec, function=function, **changes)
+    else:
+        other.providers[spec.name] = evolve(spec, function=function, **changes)
+    return other
+
+
+def constant(registry: Registry, maker: Spec, value: Any) -> Registry:
+    """Return a registry in which a collector or provider gives a value without asking anybody."""
+
+    def give(ctx: Any) -> Any:  # noqa: ARG001 - what a collector takes
+        return value
+
+    return replaced(registry, maker, give, needs=())
+
+
+def overheard(registry: Registry, spec: Spec) -> tuple[Registry, list[BaseException]]:
+    """Return a registry in which it is kept what a collector or provider raises, and where that is kept."""
+    raised: list[BaseException] = []
+
+    # A function of its own, since an abandoned one is not started again.
+    @functools.wraps(spec.function)
+    def kept(ctx: Any) -> Any:
+        try:
+            return spec.function(ctx)
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    return replaced(registry, spec, kept), raised
 
 
 def only(registry: Registry, spec: Spec) -> Registry:

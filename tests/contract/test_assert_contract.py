@@ -175,6 +175,29 @@ def test_a_claim_about_what_was_denied(value, claim):
     assert_contract(section(lambda ctx: Drive(there=ctx.env("X") is not None and ctx.stat("/x").ok), Drive))
 
 
+def test_a_machine_without_anything_is_not_partial():
+    def function(ctx):
+        ctx.note("expected", "word", "every node of the site has one")
+
+    text = refused(section(lambda ctx: Made(word=function(ctx)), Made))
+    told = (
+        "acme.word.word: every node of the site has one (expected); say one of absent, no_tool, unsupported"
+    )
+    assert told in text
+
+
+def test_a_need_that_is_given_and_an_error_that_is_kept():
+    kit = provider(model=Kit)(make_kit)
+    needs = section(lambda ctx: ctx.need(Kit).word, needs=(Kit,))
+    assert collect(FakeHost(), needs, plugins=[kit], given=[Kit(word="given")]).value == "given"
+    with pytest.raises(LookupError, match="nothing makes Made"):
+        collect(FakeHost(), needs, plugins=[kit], given=[Made()])
+    failed = collect(FakeHost(), section(lambda ctx: int("x")))
+    assert failed.kinds() == ["failed"]
+    assert isinstance(failed.error, ValueError)
+    assert collect(FakeHost(), section(lambda ctx: "x")).error is None
+
+
 def test_two_values_of_one_machine():
     numbers = iter(range(100))
     text = refused(section(lambda ctx: Made(word="w" * 200 + str(next(numbers))), Made))

@@ -11,15 +11,10 @@ import sys
 import pytest
 
 from aorta.model.vocabulary import Provenance, ReasonKind, Scope
-from aorta.plugin.discovery import GROUP
 from aorta.testing import FakeHost, collect
 from tests.parts.doc_programs import environment
 from tests.parts.pages import ROOT, blocks, sections, text_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    tomllib = None
+from tests.parts.wheels import wheels
 
 PAGE = "docs/write-a-collector.md"
 FILES = {block.title: block.text for block in blocks(PAGE) if block.title}
@@ -129,7 +124,7 @@ def test_the_recordings(folder):
 def test_all_files_are_typed(folder):
     """As an author's editor sees them, with aorta's own types."""
     pytest.importorskip("mypy")
-    names = [name for name in FILES if name != "app.py"]
+    names = [name for name in FILES if name.endswith(".py") and name != "app.py"]
     env = {**environment(folder), "MYPYPATH": f"{ROOT}:{ROOT}/collectors"}
     options = "--strict --follow-imports=silent --cache-dir=.mypy"
     run(f"python -m mypy {options} {' '.join(names)}", folder, env)
@@ -155,6 +150,8 @@ def test_the_racks(folder):
     racks = module("site_racks")
     host = FakeHost(files={"/etc/site/rack": "r7"}, dirs=["/sys/class/infiniband/mlx5_0"])
     assert collect(host, racks.fabric, plugins=[racks]).value == {"rack": "r7", "rails": 1}
+    devices = module("aorta_collectors.providers").RdmaDevices(names=("mlx5_0", "mlx5_1"))
+    assert collect(host, racks.fabric, plugins=[racks], given=[devices]).value["rails"] == 2
     nothing = collect(FakeHost(), racks.fabric, plugins=[racks])
     assert nothing.value == {"rack": None, "rails": None}
     assert nothing.kinds("rack") == ["absent"]
@@ -169,10 +166,33 @@ def test_the_application(folder):
     assert (plugin["module"], plugin["status"]) == ("site_burnin", "loaded")
 
 
-@pytest.mark.skipif(tomllib is None, reason="tomllib came with Python 3.11")
-def test_the_entry_point():
-    [block] = blocks(PAGE, "toml")
-    assert tomllib.loads(block.text)["project"]["entry-points"] == {GROUP: {"burnin": "site_burnin"}}
+@pytest.mark.timeout(120)
+def test_the_distribution(folder, tmp_path):
+    """The wheel that pip builds of it declares the plugin, with its version."""
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("pyproject.toml", "site_burnin.py"):
+        (source / name).write_text(FILES[name])
+    [wheel] = wheels(tmp_path / "wheels", source)
+    env = environment(folder)
+    env["PYTHONPATH"] = f"{wheel}:{ROOT}:{ROOT}/collectors"
+    listed = json.loads(run("aorta env collectors --json", tmp_path, env).stdout)["plugins"]
+    [plugin] = [one for one in listed if one["source"] == "entry_point"]
+    told = {name: plugin[name] for name in ("name", "version", "module", "status", "sections")}
+    assert told == {
+        "name": "burnin",
+        "version": "1.0",
+        "module": "site_burnin",
+        "status": "loaded",
+        "sections": ["site.burnin"],
+    }
+    for blocked in ("burnin", "site.burnin", "site_burnin"):
+        less = {**env, "AORTA_PLUGINS": f"no:{blocked}"}
+        run("aorta env probe -o env.json --deadline 30", tmp_path, less)
+        document = json.loads((tmp_path / "env.json").read_text())
+        data = document["extensions"].get("site.burnin", {"data": {}})["data"]
+        assert set(data.values()) <= {None}
+        run("rm env.json", tmp_path, less)
 
 
 # The tables
