@@ -85,7 +85,12 @@ def receive(wire: socket.socket) -> Any:
 
 def receive_plain(wire: socket.socket) -> Any:
     """Return the next message of a plugin's process, as ``receive`` does, or raise ForeignError."""
-    return Plain(io.BytesIO(_message(wire))).load()
+    return plain(_message(wire))
+
+
+def plain(data: bytes) -> Any:
+    """Return what was pickled, if it is data. Raises ForeignError."""
+    return Plain(io.BytesIO(data)).load()
 
 
 def _message(wire: socket.socket) -> bytes:
