@@ -1,5 +1,6 @@
 """``Result``: what became of one collector or provider."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,9 @@ from aorta.model.shape import Shape, empty, nothing
 from aorta.model.snapshot import CommandRecord, Record
 from aorta.model.vocabulary import Coverage, Detail, ReasonKind, Status
 from aorta.plugin.declare import CollectorSpec, Spec
+
+#: The most characters of a section of an outside plugin: all are looked through for secrets.
+CHARACTERS = 4 << 20
 
 
 @frozen
@@ -114,7 +118,9 @@ def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: f
                 elapsed_s=elapsed_s,
                 ctx=ctx,
             )
-        dumper = Dumper(ctx.request.detail, redacting=True)
+        outside = "." in spec.section
+        limit = CHARACTERS if outside else math.inf
+        dumper = Dumper(ctx.request.detail, redacting=True, characters=limit)
         plain = dumper.dump(value, shape)
         ctx.redacted.update(f"{spec.section}.{path}" for path in dumper.redacted)
         for problem in dumper.problems:

@@ -64,6 +64,7 @@ class Extensions:
 
     def libraries(self) -> dict[str, str]:
         """Return further libraries of Buck graphs, name to pattern."""
+        from aorta.buck.endless import is_endless
         from aorta.buck.libraries import check_libraries
 
         found: dict[str, str] = {}
@@ -71,7 +72,10 @@ class Extensions:
             try:
                 if not isinstance(given, Mapping):
                     raise TypeError(f"{type(given).__name__} is no mapping of names to patterns")
-                found.update(check_libraries(given))
+                patterns = check_libraries(given)
+                for name in filter(lambda name: is_endless(patterns[name]), patterns):
+                    raise ValueError(f"the pattern of {name} repeats what it repeats, and may never end")
+                found.update(patterns)
             except (TypeError, ValueError) as error:
                 self._complain(plugin, LIBRARIES_HOOK, error)
         return found

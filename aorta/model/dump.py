@@ -23,9 +23,6 @@ DEPTH_LIMIT = 40
 #: itself twice would otherwise double at each level.
 SIZE_LIMIT = 1_000_000
 
-#: The most characters of all texts of one section; each is looked through for secrets.
-TEXTS_LIMIT = 8 << 20
-
 KEY_LIMIT = 1 << 10
 
 #: The most problems that are told one by one.
@@ -45,17 +42,27 @@ class Dumper:
     """Turns values of a declared shape into JSON values; ``problems`` collects what did not fit.
 
     With ``redacting`` what looks like a credential is replaced in every text, and ``redacted`` names
-    where: a tool may print anything.
+    where: a tool may print anything. ``characters`` are the most that all texts together may have.
     """
 
-    def __init__(self, detail: Detail = Detail.FULL, *, redacting: bool = False) -> None:
+    def __init__(
+        self, detail: Detail = Detail.FULL, *, redacting: bool = False, characters: float = math.inf
+    ) -> None:
         self.detail = detail
         self.redacted: list[str] = []
         self._redacting = redacting
-        self.problems: list[Problem] = []
+        self._problems: list[Problem] = []
         self._left = SIZE_LIMIT
-        self._room = TEXTS_LIMIT
-        self._untold = 0
+        self._characters = self._room = characters
+        self._untold, self._untold_kind = 0, ReasonKind.FAILED
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Return what did not fit, the first ones by themselves and the number of all others."""
+        if not self._untold:
+            return list(self._problems)
+        more = f"and {self._untold} more values that do not fit"
+        return [*self._problems, Problem(self._untold_kind, "", more)]
 
     def dump(self, value: Any, shape: Shape, path: str = "") -> Any:
         """Return the JSON value; what does not fit its shape is null and a problem."""
@@ -71,11 +78,11 @@ class Dumper:
 
     def _tell(self, kind: ReasonKind, path: str, text: str) -> Any:
         """Note a problem and return what stands for the value, null."""
-        if len(self.problems) < PROBLEM_LIMIT:
-            self.problems.append(Problem(kind, path, text))
-            return None
-        self._untold += 1
-        self.problems[PROBLEM_LIMIT:] = [Problem(kind, "", f"and {self._untold} more values that do not fit")]
+        if len(self._problems) < PROBLEM_LIMIT:
+            self._problems.append(Problem(kind, path, text))
+        else:
+            self._untold += 1
+            self._untold_kind = kind
         return None
 
     def _scalar(self, value: Any, shape: Shape, path: str) -> Any:
@@ -180,7 +187,7 @@ class Dumper:
             return None
         self._room -= len(value)
         if self._room < 0:
-            self._tell(ReasonKind.UNPARSED, path, f"more than {TEXTS_LIMIT} characters in all")
+            self._tell(ReasonKind.UNPARSED, path, f"more than {self._characters} characters in all")
             return None
         try:
             value.encode("utf-8")

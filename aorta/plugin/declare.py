@@ -182,7 +182,8 @@ def provider(
 def buck_libraries(function: Extension) -> Extension:
     """Declare the function that returns further libraries of Buck graphs, ``{NAME: REGEX}``.
 
-    It takes no argument. A pattern is looked for in the label ``cell//package:name``.
+    It takes no argument. A pattern is looked for in the label ``cell//package:name``; one that repeats what
+    can match in several ways, such as ``(a+)+``, may never end and is left out.
     """
     return _extends(function, LIBRARIES_HOOK)
 

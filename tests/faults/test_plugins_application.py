@@ -201,7 +201,7 @@ def test_no_process_is_left(machine, captures, group):
 
 
 MANY = """
-import os, sys, threading
+import os, sys, threading, time
 from aorta.instrumentation import capture
 from aorta.model.codec import dump
 
@@ -212,12 +212,15 @@ def one():
 
 def counts():
     children = [open(f"/proc/self/task/{t}/children").read() for t in os.listdir("/proc/self/task")]
-    return len(os.listdir("/proc/self/fd")), threading.active_count(), children
+    return len(os.listdir("/proc/self/fd")), threading.active_count(), "".join(children)
 
 one()
 before = counts()
 for _ in range(int(sys.argv[1])):
     one()
+until = time.monotonic() + 3
+while before != counts() and time.monotonic() < until:
+    time.sleep(0.05)
 print(before == counts(), before, counts())
 """
 

@@ -28,7 +28,6 @@ GROUPS = {
             "return ['x' * 1_000_000 for _ in range(50)]",
             "partial",
             "characters in all",
-            {"timeout_s": 10},
         ),
         "hundred_mb": ("return 'x' * (100 << 20)", "failed", "returned too much: "),
         "another_type": ("return ['word']", "failed", "returned list, declared is Site", {"model": "Site"}),
@@ -241,7 +240,6 @@ GROUPS = {
             "[ctx.note(ReasonKind.ABSENT, f'f{n}', 'z' * 9999) for n in range(250)]; return 1",
             "ok",
             "and 50 more reasons",
-            {"timeout_s": 10},
         ),
         "no_number": ("return ctx.command(['sleep', '600'], timeout=float('nan')).ok", None, None),
         "endless": (
@@ -269,8 +267,10 @@ def member(group, name):
 def machine(tmp_path_factory):
     machine = Machine(tmp_path_factory.mktemp("plugins"))
     for group, name in NAMES:
-        body, _, _, more = member(group, name)
-        machine.write(name, collecting(name, body, **more))
+        body, status, _, more = member(group, name)
+        # What hangs is waited for, and nothing else should be cut on a busy machine.
+        limit = 10 if status in ("ok", "partial", "failed") else 2
+        machine.write(name, collecting(name, body, **{"timeout_s": limit, **more}))
     yield machine
     machine.end_daemons()
 

@@ -4,6 +4,7 @@ import types
 
 import pytest
 
+from aorta.buck.endless import is_endless
 from aorta.buck.labels import parse_label
 from aorta.buck.libraries import Libraries
 from aorta.collect.request import Request
@@ -77,6 +78,7 @@ def boom():
         (lambda: {"x y": "z"}, "no name of a library"),
         (lambda: {"x": 3}, "has no pattern"),
         (boom, "OSError"),
+        (lambda: {"x": "(a+)+$"}, "the pattern of x repeats what it repeats, and may never end"),
     ],
 )
 def test_a_broken_one_costs_its_own_patterns(function, said):
@@ -112,3 +114,36 @@ def test_one_that_wants_an_argument_is_left_out_when_it_is_found():
     [record] = [record for record in registry.plugins if record.name == "broken"]
     assert record.status == "failed"
     assert "aorta_buck_libraries" in record.detail
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+$",
+        "(a|a)*b",
+        "((.*)*)*x",
+        "(?:a?b?)*c",
+        "(?=(a*)*b)",
+        ".*.*.*.*.*x",
+        "(a{1,99}){1,99}",
+        "(x(y(z+))*)*",
+    ],
+)
+def test_a_pattern_that_may_never_end(pattern):
+    assert is_endless(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "^site//comms:all$",
+        "a",
+        "^x//(a|b)/.*:[a-z_]+$",
+        "(?:ab)*",
+        "x{3}",
+        "(a|b)?c",
+        r"//third[-_]party/\w+:",
+    ],
+)
+def test_a_pattern_that_ends(pattern):
+    assert not is_endless(pattern)

@@ -56,11 +56,11 @@ def _last_word(
             return wire.pack(("unknown", str(error)))
         return _raised(error, getattr(sys.modules.get(told["module"]), "__file__", None) or "", place)
     try:
-        # What its code may take begins here; the process as a whole has its own end.
-        _end_late(min(told["timeout_s"], told["until"] - time.monotonic()), stacks)
         with turn:
             wire.send(connection, wire.pack(("began",)))
             known = wire.receive(connection)
+        # What its code may take begins here; the process as a whole has its own end.
+        _end_late(min(told["timeout_s"], told["until"] - time.monotonic()), stacks)
         if "function" in told:
             function = operator.attrgetter(told["function"])(module)
             place = place_of(function)
