@@ -5,7 +5,6 @@ has one for all. Work happens on plain daemon threads, since a pool of ``concurr
 its threads at exit. A thread past its deadline is abandoned: its late answer is dropped.
 """
 
-import contextlib
 import graphlib
 import os
 import queue
@@ -215,8 +214,11 @@ class Orchestrator:
         if self._plugin(spec.name) not in self._outside:
             return spec.function(ctx)
         if self._runs_apart(spec):
-            with contextlib.suppress(NotApartError):
+            try:
                 return run_apart(spec, ctx, self.host, self._timeout(spec))
+            except NotApartError as error:
+                text = f"it ran in this process, since none of its own can be had: {error}"
+                ctx.note(ReasonKind.UNSUPPORTED, "", text)
         return guarded(spec.function, ctx)
 
     def _runs_apart(self, spec: Spec) -> bool:
