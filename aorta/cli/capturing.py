@@ -147,6 +147,8 @@ def discovered(asked: Mapping[str, Any]) -> "Registry":
     if asked["no_plugins"] and plugins:
         raise Misuse(f"--plugin {plugins[0]} and --no-plugins: only one of them")
     registry = discover(plugins, outside=not asked["no_plugins"], limit_s=deadline_of(asked) / 3)
+    for name in registry.idle if not quiet else ():
+        say(f"aorta: no:{name} leaves nothing out: no plugin and no section is called so")
     for record in registry.plugins:
         if record.status != "failed":
             continue
@@ -209,7 +211,11 @@ def captured(registry: "Registry", host: "Host", *, progress: bool | None, **wis
     try:
         return capture(registry=registry, host=host, started=watch.start, spent_s=spent, **wishes)
     except UnknownSectionError as error:
-        failed = [_left_out(record) for record in registry.plugins if record.status == "failed"]
+        failed = [
+            _left_out(record)
+            for record in registry.plugins
+            if record.status == "failed" or (record.status == "blocked" and record.source != "builtin")
+        ]
         raise Misuse("; ".join([str(error), *failed])) from None
     finally:
         watch.stop()

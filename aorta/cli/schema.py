@@ -27,7 +27,8 @@ def show(section: str | None, plugins: tuple[str, ...], *, with_plugins: bool) -
             extensions = schema["properties"]["extensions"].get("properties", {})
             known = {**schema["properties"], **extensions}
             if section not in known:
-                raise Misuse(f"no section {section}; see: aorta env collectors")
+                hint = "" if with_plugins else "; those of plugins are there with --with-plugins"
+                raise Misuse(f"no section {section}; see: aorta env collectors{hint}")
             schema = known[section]
         with printing():
             out.write(json.dumps(schema, indent=2) + "\n")

@@ -35,6 +35,7 @@ Answer = str | bytes | Completed | Mapping[str, Any]
 Commands = Mapping[str, Answer] | Mapping[tuple[str, ...], Answer] | Mapping[str | tuple[str, ...], Answer]
 
 _SUDO = ("sudo", "-n")
+_ANSWER = frozenset(("stdout", "stderr", "exit", "outcome", "detail"))
 _KINDS = {"c": "char", "b": "block", "p": "fifo", "s": "socket", "f": "file", "d": "dir"}
 
 
@@ -238,10 +239,16 @@ def _completed(answer: Answer) -> Completed:
         return answer
     if isinstance(answer, (str, bytes)):
         return Completed(outcome=Outcome.OK, exit_code=0, stdout=_decoded(answer))
+    if not isinstance(answer, Mapping) or set(answer) - _ANSWER:
+        given = sorted(set(answer) - _ANSWER) if isinstance(answer, Mapping) else type(answer).__name__
+        raise ValueError(f"{given}: a command answers a text or a mapping of {', '.join(sorted(_ANSWER))}")
     code = answer.get("exit", 0)
     outcome = answer.get("outcome") or (
         Outcome.OK if code == 0 else Outcome.SIGNAL if code < 0 else Outcome.EXIT
     )
+    words = [each.value for each in Outcome]
+    if outcome not in words:
+        raise ValueError(f"outcome {outcome!r}: one of {', '.join(words)}")
     return Completed(
         outcome=Outcome(outcome),
         exit_code=code if outcome in (Outcome.OK, Outcome.EXIT, Outcome.SIGNAL) else None,

@@ -39,6 +39,8 @@ class Tree:
         self.nodes: dict[str, Node] = {"/": Node(kind="dir", mode=0o755)}
         self._members: dict[str, set[str]] = {}
         for path, node in nodes.items():
+            if not path.startswith("/"):
+                raise ValueError(f"{path!r}: the paths of a made-up machine begin with /")
             self._put(posixpath.normpath(path), node)
 
     def _put(self, path: str, node: Node) -> None:

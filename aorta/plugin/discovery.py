@@ -107,6 +107,8 @@ def discover(
         *sources.outside(plugins, names, blocked, LEFT_OUT, min(limit_s, sources.LIMIT_S), points=outside),
     ]
     registry = Registry(_without(blocked, _once(candidates)), order=ORDER)
+    known = {name for candidate in candidates for name in (*_names(candidate), *_sections(candidate.plugin))}
+    registry.idle = tuple(sorted(blocked - known))
     registry.took_s = time.monotonic() - begun
     return registry
 
@@ -154,13 +156,18 @@ def _without(blocked: set[str], candidates: Iterable[Candidate]) -> Iterator[Can
         if candidate.plugin is None or not blocked:
             yield candidate
             continue
-        names = {candidate.name, candidate.module, candidate.name.rpartition(".")[2]}
-        if blocked & names:
+        if blocked & _names(candidate):
             plugin = candidate.plugin if candidate.source == "builtin" else None
             yield evolve(candidate, plugin=plugin, status="blocked", detail=LEFT_OUT)
             continue
         sections = frozenset(blocked & _sections(candidate.plugin))
         yield evolve(candidate, without=sections, detail=LEFT_OUT if sections else "")
+
+
+def _names(candidate: Candidate) -> set[str]:
+    """Return the names by which a plugin as a whole may be left out."""
+    given = (candidate.name, candidate.name.rpartition(".")[2], candidate.module, candidate.distribution)
+    return {name for name in given if name}
 
 
 def _sections(plugin: Any) -> set[str]:

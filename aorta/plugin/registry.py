@@ -58,6 +58,8 @@ class Registry:
         self.plugin_of: dict[str, str] = {}
         self.blocked: dict[str, str] = {}
         self.named: set[str] = set()
+        #: Names that were to be left out, of no plugin and no section.
+        self.idle: tuple[str, ...] = ()
         self.hooks: dict[str, list[tuple[str, Callable[[], Any]]]] = {}
         self._makers: dict[type[Any], Spec] = {}
         self._manager = Manager()
@@ -85,7 +87,9 @@ class Registry:
             _check_version(candidate)
             specs, hooks = specs_of(candidate.plugin), hooks_of(candidate.plugin)
             if not (specs or hooks) and candidate.source != "builtin":
-                raise RegistrationError(f"{candidate.name}: no @collector and no @provider in it")
+                raise RegistrationError(
+                    f"{candidate.name}: no @collector, @provider, @env_names or @buck_libraries in it"
+                )
             for spec in specs:
                 self._check(spec, specs, builtin=candidate.source == "builtin")
             self._manager.register(candidate.plugin, name=candidate.name)

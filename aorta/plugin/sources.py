@@ -115,7 +115,7 @@ def _entry_points() -> Iterator[Named | Candidate]:
 
 def _is_blocked(one: Named, blocked: Collection[str]) -> bool:
     # A section's name leaves out the section, which its module declares.
-    return one.name in blocked or one.module in blocked
+    return bool({one.name, one.module, one.distribution} & set(blocked))
 
 
 def _candidate(one: Named, **more: Any) -> Candidate:

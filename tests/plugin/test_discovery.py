@@ -136,7 +136,7 @@ def test_an_entry_point_that_is_a_function(site):
         ("class Mute(Exception):\n    def __str__(self): raise ValueError\nraise Mute", "Mute"),
         ("import nowhere_to_be_found", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
         ("def x(:", "SyntaxError: "),
-        ("x = 1", "no @collector and no @provider in it"),
+        ("x = 1", "no @collector, @provider, @env_names or @buck_libraries in it"),
     ],
 )
 @pytest.mark.parametrize("source", ["argument", "environment", "entry_point"])

@@ -276,7 +276,10 @@ def test_a_provider_makes_an_attrs_class():
 
 def test_a_plugin_with_nothing_in_it():
     (record,) = registry(Plugin(f=len)).plugins
-    assert (record.status, record.detail) == ("failed", "p0: no @collector and no @provider in it")
+    assert (record.status, record.detail) == (
+        "failed",
+        "p0: no @collector, @provider, @env_names or @buck_libraries in it",
+    )
 
 
 def test_a_taken_section_names_both_places():
