@@ -1,5 +1,6 @@
 """This side: starts the process, and says what became of it."""
 
+import contextlib
 import importlib.util
 import socket
 import sys
@@ -12,6 +13,7 @@ from aorta.host.double import LAST_S, Ended, NoDoubleError, run_double
 from aorta.host.protocol import Host
 from aorta.host.slow import interpreter
 from aorta.model.redact import redact
+from aorta.model.text import printable
 from aorta.model.vocabulary import ReasonKind
 from aorta.plugin.declare import Spec, place_of
 from aorta.plugin.manager import specs_of
@@ -24,6 +26,9 @@ START_S = 5.0
 
 #: The most characters of what the other process says went wrong.
 TOLD_LIMIT = 1000
+
+#: The most characters of what it prints that are passed on.
+NOISE_LIMIT = 4000
 
 _CODE = """
 from aorta.collect.apart.child import main
@@ -95,7 +100,18 @@ def _run(what: Mapping[str, Any], service: Service, host: Host, limit_s: float, 
         there.close()
         # One that was ended said nothing more, and what it asked last may take long.
         service.end(here, 0.0 if ended is None or ended.hung else until - time.monotonic())
+    _pass_on(f"{ended.done.stdout}{ended.done.stderr}")
     return _outcome(service, ended, str(what.get("section", "it")), place.rpartition(":")[0])
+
+
+def _pass_on(noise: str) -> None:
+    """Print what the process printed, to standard error, for whoever looks at a plugin."""
+    if len(noise) > NOISE_LIMIT:
+        noise = f"{noise[:NOISE_LIMIT]}\n… {len(noise) - NOISE_LIMIT} characters more\n"
+    if noise and sys.stderr is not None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write("".join(f"{printable(line)}\n" for line in noise.splitlines()))
+            sys.stderr.flush()
 
 
 def _outcome(service: Service, ended: Ended, name: str, file: str) -> Any:
