@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ import attrs
 from aorta.collect.answer import Answer, CommandAnswer, asked, command_answer, unasked_answer
 from aorta.collect.commands import CommandPool
 from aorta.collect.digests import FULL, IDENTITY, NONE, Digests
-from aorta.collect.packed import Packed, opened
+from aorta.collect.packed import Packed, opened, packed
 from aorta.collect.request import Request
 from aorta.collect.tree_digest import TreeDigest, digest_tree
 from aorta.host.elf import Elf
@@ -140,7 +139,7 @@ class Context:
     def need_packed(self, model: type[Any]) -> bytes:
         """Return the value of a declared need as another process can load it."""
         value = self._needs.get(model)
-        return value.data if isinstance(value, Packed) else pickle.dumps(self.need(model), protocol=4)
+        return value.data if isinstance(value, Packed) else packed(self.need(model)).data
 
     def begin(self, timeout_s: float) -> float:
         """Let questions take no more than a collector has that begins now; return until when (monotonic)."""

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from aorta.collect.apart import START_S, LostError, NotApartError, may_run_apart, run_apart
+from aorta.collect.apart.lost import START_S, LostError, NotApartError
 from aorta.collect.commands import CommandPool
 from aorta.collect.context import Context, Shared
 from aorta.collect.digests import Digests
@@ -214,6 +214,8 @@ class Orchestrator:
         if self._plugin(spec.name) not in self._outside:
             return spec.function(ctx)
         if self._runs_apart(spec):
+            from aorta.collect.apart.parent import run_apart
+
             try:
                 return run_apart(spec, ctx, self.host, self._timeout(spec))
             except NotApartError as error:
@@ -222,7 +224,11 @@ class Orchestrator:
         return guarded(spec.function, ctx)
 
     def _runs_apart(self, spec: Spec) -> bool:
-        return self._apart and self._plugin(spec.name) in self.registry.named and may_run_apart(spec)
+        if not self._apart or self._plugin(spec.name) not in self.registry.named:
+            return False
+        from aorta.collect.apart.parent import may_run_apart
+
+        return may_run_apart(spec)
 
     def _await(self) -> list[str]:
         """Wait for the next end or the next deadline; return the names that are done with."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from aorta.collect.apart import START_S, LostError, NotApartError, evaluate_apart, is_importable
+from aorta.collect.apart.lost import START_S, LostError, NotApartError
 from aorta.collect.guard import kept
 from aorta.collect.request import Request
 from aorta.host.protocol import Host
@@ -96,6 +96,8 @@ class Extensions:
         apart = [call for call in calls if self._runs_apart(call)]
         until = time.monotonic() + self._limit_s
         for call in apart:
+            from aorta.collect.apart.parent import evaluate_apart
+
             call.start(functools.partial(evaluate_apart, call.function, self._host, self._limit_s))
         for call in calls:
             if call not in apart:
@@ -114,8 +116,11 @@ class Extensions:
                 yield call.plugin, call.given[0]
 
     def _runs_apart(self, call: "_Call") -> bool:
-        named = call.plugin in self._registry.named and self._host.workers() is not None
-        return named and is_importable(call.function.__module__)
+        if call.plugin not in self._registry.named or self._host.workers() is None:
+            return False
+        from aorta.collect.apart.parent import is_importable
+
+        return is_importable(call.function.__module__)
 
     def _complain(self, plugin: str, hook: str, error: Exception) -> None:
         self._say(plugin, hook, f"{type(error).__name__}: {error}")

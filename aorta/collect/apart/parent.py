@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from aorta.collect.apart.lost import START_S, LostError, NotApartError
 from aorta.collect.apart.service import Service
 from aorta.host.double import LAST_S, Ended, NoDoubleError, run_double
 from aorta.host.protocol import Host
@@ -21,9 +22,6 @@ from aorta.plugin.manager import specs_of
 if TYPE_CHECKING:
     from aorta.collect.context import Context
 
-#: Seconds that a process may take to start and import, beside what its collector may take.
-START_S = 5.0
-
 #: The most characters of what the other process says went wrong.
 TOLD_LIMIT = 1000
 
@@ -34,19 +32,6 @@ _CODE = """
 from aorta.collect.apart.child import main
 main(told)
 """
-
-
-class LostError(Exception):
-    """The process gave no value; ``kind`` and ``place`` (file:line) say why and where."""
-
-    def __init__(self, kind: ReasonKind, text: str, place: str | None = None) -> None:
-        super().__init__(text)
-        self.kind = kind
-        self.place = place
-
-
-class NotApartError(Exception):
-    """No process of its own can be had; nothing of the plugin's code ran."""
 
 
 def may_run_apart(spec: Spec) -> bool:
