@@ -105,6 +105,29 @@ def test_the_patterns_are_asked_for(folder):
         host.close()
 
 
+def test_the_hooks_pass_their_tests(folder):
+    line = "python -m pytest -q -W error -p no:cacheprovider test_site_hooks.py"
+    assert "2 passed" in shell(line, folder, environment(folder)).stdout
+
+
+def test_what_is_left_out(folder):
+    """A plugin with its section, a section by itself, a section of aorta's, a name of nothing."""
+    line = "aorta env probe -o env.json"
+    usual, seen = environment(folder), {}
+    for name in ("site_fabric", "site.fabric", "rccl", "site.fabrik"):
+        told = shell(line, folder, {**usual, "AORTA_PLUGINS": f"site_fabric,no:{name}"}).stderr
+        assert (f"no:{name} leaves nothing out" in told) == (name == "site.fabrik")
+        seen[name] = json.loads((folder / "env.json").read_text())
+    assert seen["site_fabric"]["extensions"] == {}
+    for name, section in (("site.fabric", "site.fabric"), ("rccl", "rccl")):
+        document = seen[name]
+        [reason] = [one for one in document["collection"]["reasons"] if one["section"] == section]
+        assert (reason["kind"], reason["field"]) == ("not_requested", "")
+        value = document["rccl"] if section == "rccl" else document["extensions"][section]["data"]
+        assert value
+        assert set(value.values()) == {None}
+
+
 def test_how_they_are_found(folder):
     listing, without, schema = lines("How plugins are found")
     env = environment(folder)

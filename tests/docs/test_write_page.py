@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from aorta.model.vocabulary import Provenance, ReasonKind, Scope
-from aorta.testing import FakeHost, collect
+from aorta.model.vocabulary import Outcome, Provenance, ReasonKind, Scope
+from aorta.testing import FakeHost, assert_contract, collect
 from tests.parts.doc_programs import environment
 from tests.parts.pages import ROOT, blocks, sections, text_of
 from tests.parts.wheels import wheels
@@ -89,7 +89,8 @@ def test_the_collector_passes_its_tests(folder):
     env = environment(folder)
     (folder / "test_recordings.py").unlink()
     done = run("python -m pytest -q -W error -p no:cacheprovider", folder, env)
-    assert f"{FILES['test_site_burnin.py'].count('def test_')} passed" in done.stdout
+    tests = ("test_site_burnin.py", "test_site_drives.py")
+    assert f"{sum(FILES[name].count('def test_') for name in tests)} passed" in done.stdout
 
 
 def test_its_tests_can_fail(folder):
@@ -109,14 +110,30 @@ def test_the_lines_say_what_the_page_says(folder):
     done = run(show, folder, env)
     assert json.loads(done.stdout) is None
     assert done.stderr.strip() in text_of(PAGE)
+    assert "\n! " not in run("aorta env show env.json", folder, env).stdout
+    reasons = json.loads(run("aorta env show env.json --field collection.reasons", folder, env).stdout)
+    [reason] = [one for one in reasons if one["section"] == "site.burnin"]
+    assert (reason["kind"], reason["field"]) == ("absent", "passed")
     listed = run("aorta env collectors --plugin site_burnin", folder, env).stdout
     assert "Whether this node passed the site's burn-in." in listed
 
 
 def test_the_recordings(folder):
-    [line] = [line for block in sections(PAGE)["Record a machine, test on it"] for line in block.commands]
+    line, again = [
+        line for block in sections(PAGE)["Record a machine, test on it"] for line in block.commands
+    ]
     env = environment(folder)
     run(line, folder, env)
+    run(again, folder, env)
+    document = json.loads((folder / "node.json").read_text())
+    assert document["extensions"]["site.burnin"]["data"] == {"passed": None, "date": None}
+    run(f"{again.replace(' --plugin site_burnin', '')} --force", folder, env)
+    assert json.loads((folder / "node.json").read_text())["extensions"] == {}
+    done = run("python -m pytest -q -W error -p no:cacheprovider test_recordings.py", folder, env)
+    assert "2 passed" in done.stdout
+    first, *others = (folder / "node.jsonl").read_text().splitlines(keepends=True)
+    own = [one for one in others if "/etc/site/burnin" in one]
+    (folder / "node.jsonl").write_text("".join([first, *own]))
     done = run("python -m pytest -q -W error -p no:cacheprovider test_recordings.py", folder, env)
     assert "2 passed" in done.stdout
 
@@ -156,6 +173,63 @@ def test_the_racks(folder):
     assert nothing.value == {"rack": None, "rails": None}
     assert nothing.kinds("rack") == ["absent"]
     assert nothing.kinds("rails") != []
+
+
+def test_the_asset(folder):
+    """One provenance and a tuple of them; a kind per field."""
+    asset = module("site_asset").asset
+    place = "/sys/class/dmi/id/product_serial"
+    found = collect(FakeHost(files={"/etc/site/tag": "t1\n", place: "s2\n"}), asset)
+    assert found.value == {"tag": "t1", "owner": None, "serial": "s2"}
+    assert found.kinds("owner") == ["absent"]
+    assert collect(FakeHost(files={"/etc/site/tag": "t1\n"}), asset).value["serial"] == "t1"
+    assert collect(FakeHost(), asset).kinds("serial") == ["absent"]
+    assert_contract(asset)
+    facts = {name: member.fact for name, member in asset.aorta_spec.shape.fields}
+    assert facts["tag"].provenance == ()
+    assert facts["owner"].provenance == (Provenance.EXTERNALLY_ASSERTED,)
+    assert facts["serial"].provenance == (Provenance.HOST_KERNEL, Provenance.FILESYSTEM)
+
+
+def test_fields_of_reasons(folder):
+    """The paths of the page are taken by the contract, and stand in the document as they were noted."""
+    body = (
+        "[ctx.note(ReasonKind.ABSENT, one, one) for one in ('a.b', 'list[0].b', '')]\n"
+        "    return Burnin(a=One(), list=(One(),))"
+    )
+    one = '@attrs.frozen(kw_only=True)\nclass One:\n    b: Annotated[str | None, Fact("B.")] = None\n\n'
+    fields = (
+        '    a: Annotated[One | None, Fact("A.")] = None\n'
+        '    list: Annotated[tuple[One, ...] | None, Fact("L.")] = None\n'
+    )
+    text = HEAD.format(name="paths", body=body).replace("@attrs.frozen", f"{one}@attrs.frozen", 1)
+    text = text.replace("    passed:", f"{fields}    passed:", 1)
+    text = text.replace("import Provenance", "import Provenance, ReasonKind", 1)
+    (folder / "site_paths.py").write_text(text)
+    function = module("site_paths").collect
+    assert_contract(function)
+    paths = ("a.b", "list[0].b", "")
+    assert [reason.field for reason in collect(FakeHost(), function).reasons] == list(paths)
+    assert all(f'`"{path}"`' in text_of(PAGE) for path in paths)
+
+
+def test_members_of_a_directory(folder):
+    entries = FakeHost(files={"/a/c": "", "/a/b/x": ""}, links={"/a/d": "c"}).scan("/a")
+    assert [(entry.name, entry.kind) for entry in entries] == [("b", "dir"), ("c", "file"), ("d", "link")]
+    [row] = [cells for cells in rows("What a collector asks") if "`ctx.scan(path)`" in cells[0]]
+    assert {entry.kind for entry in entries} < set(codes(row[1]))
+
+
+def test_what_an_exception_said(folder):
+    """A test sees it; no document, and not with ``AORTA_DEBUG`` either."""
+    (folder / "site_said.py").write_text(HEAD.format(name="said", body="raise ValueError('its text')"))
+    error = collect(FakeHost(), module("site_said").collect).error
+    assert (type(error), str(error)) == (ValueError, "its text")
+    assert error.__traceback__ is not None
+    env = {**environment(folder), "AORTA_DEBUG": "1"}
+    done = run("aorta env probe --plugin site_said --section site.said -o env.json", folder, env)
+    assert "its text" not in done.stderr + (folder / "env.json").read_text()
+    assert "! failed: site.said: ValueError at " in run("aorta env show env.json", folder, env).stdout
 
 
 def test_the_application(folder):
@@ -201,6 +275,25 @@ def test_the_distribution(folder, tmp_path):
 def test_the_arguments_of_the_made_up_machine():
     named = {name for cells in rows("The made-up machine") for name in codes(cells[0])}
     assert named == set(inspect.signature(FakeHost).parameters) - {"now", "tree"}
+
+
+def test_the_answers_of_its_commands():
+    table = rows("The made-up machine", 1)
+    assert [key for cells in table for key in codes(cells[0])] == [
+        "stdout",
+        "stderr",
+        "exit",
+        "outcome",
+        "detail",
+    ]
+    [words] = [codes(cells[1]) for cells in table if cells[0] == "`outcome`"]
+    assert words == [word.value for word in Outcome]
+    for word in words:
+        given = {"stdout": "o", "stderr": "e", "exit": 3, "outcome": word, "detail": "d"}
+        done = FakeHost(commands={"x": given}).run(("x",), timeout=1)
+        assert (done.outcome, done.stdout, done.stderr, done.detail) == (word, "o", "e", "d")
+    ended = FakeHost(commands={"x": {"exit": -9}}).run(("x",), timeout=1)
+    assert (ended.outcome, ended.exit_code) == ("signal", -9)
 
 
 def test_the_words_of_a_declaration():
