@@ -55,13 +55,22 @@ def why_null(document: Mapping[str, Any], path: str) -> str:
     Where the document gives none the line says so; it is empty for what is in no section,
     and for a document that keeps no reasons, as those of 1.x.
     """
-    names = [step.what for step in parse_path(path) if step.kind == "name"]
-    if names[0] == "extensions":
+    steps = parse_path(path)
+    if steps[0].what == "extensions":
         # extensions["vendor.name"].data.field is the field of that section.
-        names = [*names[1:2], *names[3:]]
+        steps = [*steps[1:2], *steps[3:]]
+    names = [step.what for step in steps if step.kind == "name"]
     if not names or names[0] == "collection" or not Document(document).has("collection.reasons"):
         return ""
-    reasons = Document(document).reasons(names[0], ".".join(names[1:]))
+    member = "".join(
+        f"[{step.what}]" if step.kind == "index" else f".{step.what}" for step in steps[1:]
+    ).removeprefix(".")
+    noted = Document(document).members("collection.reasons")
+    # A reason may be of one member of a list; else it is of all of them.
+    reasons = [
+        reason for reason in noted if (reason.get("section"), reason.get("field")) == (names[0], member)
+    ]
+    reasons = reasons or Document(document).reasons(names[0], ".".join(names[1:]))
     told = dict.fromkeys(_told(reason) for reason in reasons)
     return clean(f"null: {'; '.join(told) or _not_present(document, names) or NO_REASON}")
 

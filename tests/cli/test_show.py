@@ -161,3 +161,16 @@ def test_a_document_that_lacks_what_every_snapshot_has(cli, document, lacks):
     assert ("nothing unusual" in ran.out) == (not lacks)
     for text in lacks:
         assert text in lines[0]
+
+
+def test_a_reason_of_one_member_of_a_list():
+    reasons = [
+        {"section": "gpus", "field": "[1].vbios", "kind": "denied", "detail": "of the second"},
+        {"section": "gpus", "field": "", "kind": "absent", "detail": "of all"},
+    ]
+    document = {"gpus": [{"vbios": "x"}, {"vbios": None}], "collection": {"reasons": reasons}}
+    assert "of the second" in why_null(document, "gpus[1].vbios")
+    assert "of the second" not in why_null(document, "gpus[0].vbios")
+    site = [{"section": "a.b", "field": "list[0].c", "kind": "denied", "detail": "so"}]
+    extensions = {"extensions": {"a.b": {"data": {"list": [{"c": None}]}}}, "collection": {"reasons": site}}
+    assert "denied: so" in why_null(extensions, 'extensions["a.b"].data.list[0].c')

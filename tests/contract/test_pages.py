@@ -18,7 +18,13 @@ FILES = {
 
 
 def test_there_are_some():
-    assert set(FILES) == {"site_burnin.py", "site_drives.py", "site_racks.py", "site_fabric.py"}
+    assert set(FILES) == {
+        "site_burnin.py",
+        "site_drives.py",
+        "site_racks.py",
+        "site_fabric.py",
+        "site_asset.py",
+    }
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from aorta.model.vocabulary import Outcome, Provenance, ReasonKind, Scope
-from aorta.testing import FakeHost, assert_contract, collect
+from aorta.testing import FakeHost, collect
 from tests.parts.doc_programs import environment
 from tests.parts.pages import ROOT, blocks, sections, text_of
 from tests.parts.wheels import wheels
@@ -184,7 +184,6 @@ def test_the_asset(folder):
     assert found.kinds("owner") == ["absent"]
     assert collect(FakeHost(files={"/etc/site/tag": "t1\n"}), asset).value["serial"] == "t1"
     assert collect(FakeHost(), asset).kinds("serial") == ["absent"]
-    assert_contract(asset)
     facts = {name: member.fact for name, member in asset.aorta_spec.shape.fields}
     assert facts["tag"].provenance == ()
     assert facts["owner"].provenance == (Provenance.EXTERNALLY_ASSERTED,)
@@ -192,7 +191,7 @@ def test_the_asset(folder):
 
 
 def test_fields_of_reasons(folder):
-    """The paths of the page are taken by the contract, and stand in the document as they were noted."""
+    """The paths of the page stand in the document as they were noted."""
     body = (
         "[ctx.note(ReasonKind.ABSENT, one, one) for one in ('a.b', 'list[0].b', '')]\n"
         "    return Burnin(a=One(), list=(One(),))"
@@ -207,7 +206,6 @@ def test_fields_of_reasons(folder):
     text = text.replace("import Provenance", "import Provenance, ReasonKind", 1)
     (folder / "site_paths.py").write_text(text)
     function = module("site_paths").collect
-    assert_contract(function)
     paths = ("a.b", "list[0].b", "")
     assert [reason.field for reason in collect(FakeHost(), function).reasons] == list(paths)
     assert all(f'`"{path}"`' in text_of(PAGE) for path in paths)
