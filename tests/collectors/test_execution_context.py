@@ -12,6 +12,9 @@ from tests.parts.probing import ROOT
 
 TOLD = {"cwd": "/home/one/project", "start_variables": []}
 
+#: What NativeLink calls its directory, and that of an action in it.
+WORK = "work"
+
 
 def claim(env=None, *, files=None, observed=None, **request):
     host = FakeHost(env=env, files=files, observed={**TOLD, **(observed or {})})
@@ -116,7 +119,7 @@ def test_a_beacon_that_cannot_be_looked_at_is_unknown(why, kind):
         ("/re_cwd", "cwd:/re_cwd"),
         ("/re_cwd/fbcode", "cwd:/re_cwd"),
         ("/buildbuddy-execroot", "cwd:/buildbuddy-execroot"),
-        ("/".join(("", "tmp", "nativelink", "work", "0b9f", "work")), "cwd:nativelink/work"),
+        (f"/tmp/nativelink/{WORK}/0b9f/{WORK}", "cwd:nativelink/work"),
         ("/home/one/project/buck-out/v2/gen/root/abc/__x__/srcs", "cwd:buck-out"),
         ("/home/re_cwd", None),
         ("/re_cwd2", None),
