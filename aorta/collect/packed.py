@@ -3,6 +3,7 @@
 It stays packed in this process, which has no use for it; who needs it loads it in a process of its own.
 """
 
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -28,6 +29,18 @@ def opened(value: Any) -> Any:
 
 def packed(value: Any) -> Packed:
     """Return a value packed. Raises what pickling it raises."""
+    return Packed(dumps(value))
+
+
+def dumps(value: Any) -> bytes:
+    """Return a value pickled; a read-only mapping, which pickle does not know, as a mapping."""
+    import io
     import pickle
 
-    return Packed(pickle.dumps(value, protocol=4))
+    class Pickler(pickle.Pickler):
+        def reducer_override(self, value: Any) -> Any:
+            return (dict, (dict(value),)) if isinstance(value, MappingProxyType) else NotImplemented
+
+    out = io.BytesIO()
+    Pickler(out, protocol=4).dump(value)
+    return out.getvalue()

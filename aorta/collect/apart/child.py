@@ -5,7 +5,6 @@ import faulthandler
 import importlib
 import operator
 import os
-import pickle
 import socket
 import sys
 import threading
@@ -14,6 +13,7 @@ from typing import Any
 
 from aorta.collect.apart import wire
 from aorta.collect.apart.distant import DistantContext
+from aorta.collect.packed import dumps
 from aorta.plugin.declare import CollectorSpec, Spec, place_of
 from aorta.plugin.manager import specs_of
 
@@ -80,7 +80,7 @@ def _returned(value: Any, spec: Spec | None) -> bytes:
         if not isinstance(value, spec.model):
             text = f"returned {type(value).__name__}, declared is {spec.model.__name__}"
             return wire.pack(("raised", text))
-        return wire.pack(("provided", pickle.dumps(value, protocol=4)))
+        return wire.pack(("provided", dumps(value)))
     except wire.TooLongError as error:
         return wire.pack(("raised", f"returned too much: {error}"))
     except Exception as error:

@@ -12,6 +12,7 @@ import struct
 import sys
 from typing import Any
 
+from aorta.collect.packed import dumps
 from aorta.model.frozen import is_model
 
 #: The longest message; a value that does not fit is no fact for a document.
@@ -27,7 +28,7 @@ QUESTIONS = (
 
 #: Classes that are data wherever they come from, by their modules.
 _DATA = {
-    "builtins": {"set", "frozenset", "bytearray", "complex", "range", "slice", "object"},
+    "builtins": {"set", "frozenset", "bytearray", "complex", "dict", "range", "slice", "object"},
     "collections": {"OrderedDict", "Counter", "deque"},
     "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
     "decimal": {"Decimal"},
@@ -67,7 +68,7 @@ class Plain(pickle.Unpickler):
 
 def pack(message: Any) -> bytes:
     """Return a message as it is sent. Raises TooLongError, and what pickling raises."""
-    data = pickle.dumps(message, protocol=4)
+    data = dumps(message)
     if len(data) > LIMIT:
         raise TooLongError(f"{len(data)} bytes, {LIMIT} at most")
     return data
