@@ -160,10 +160,10 @@ def _old_meanings(result: dict[str, Any], told: list[str]) -> None:
 def _libraries(result: dict[str, Any]) -> None:
     """Leave one row a library; those of the target's own configuration come first.
 
-    Where it is known what became of the query, an empty list says in 1.x also that there is no answer.
+    Where it is known that the query gave no answer, 1.x has an empty list.
     """
     names = ("library_introspection", "library_introspection_alternates")
-    for name in names if result["buck_invocation"]["status"] is not None else ():
+    for name in names if result["buck_invocation"]["status"] not in (None, "success") else ():
         result[name] = result[name] or []
     libraries = result[names[0]]
     if libraries:

@@ -131,8 +131,12 @@ def check_as_1_17(current, made):
     assert list(made) == list(KEYS)
     assert made["partial"] is bool(made["partial_reasons"])
     assert all(isinstance(line, str) for line in made["partial_reasons"])
-    assert {path: value for path, value in invented(current, made).items() if path != "rocm.layout"} == {}
-    assert set(facts(made)) <= set(facts(current))
+    # Without an answer of Buck, 1.x has an empty list.
+    unasked = made["buck_invocation"]["status"] not in (None, "success")
+    empty = {"library_introspection", "library_introspection_alternates"} if unasked else set()
+    claims = {path: value for path, value in invented(current, made).items() if path != "rocm.layout"}
+    assert {path: value for path, value in claims.items() if path not in empty or value} == {}
+    assert set(facts(made)) - empty <= set(facts(current))
 
 
 @pytest.mark.timeout(120)
