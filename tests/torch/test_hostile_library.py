@@ -16,6 +16,9 @@ from tests.parts.torches import stand_in
 
 DEADLINE_S, LOOSE_S, WAIT_S = 40, 25, 3
 
+#: The first test waits for all programs, half a minute where nothing else runs.
+pytestmark = pytest.mark.timeout(180)
+
 PROGRAM = """
 import json, sys, time
 from aorta.instrumentation import capture_to
