@@ -8,9 +8,7 @@ import click
 
 from aorta.cli.errors import Command, Misuse
 from aorta.cli.words import Seconds
-from aorta.model.vocabulary import INVOCATION_VARIABLE, claimed_workload
-
-TIMEOUT_S = 120.0
+from aorta.model.vocabulary import BUCK_TIMEOUT_S, INVOCATION_VARIABLE, claimed_workload
 
 GROUPED = {
     "buck_modes": "--buck-mode-file",
@@ -65,7 +63,7 @@ BUCK_OPTIONS: tuple[Any, ...] = (
         "--buck-timeout",
         type=Seconds(),
         metavar="S",
-        default=TIMEOUT_S,
+        default=BUCK_TIMEOUT_S,
         show_default=True,
         help="The limit of the query in seconds; a cold daemon takes long. The deadline grows by it.",
     ),

@@ -34,13 +34,16 @@ def packed(value: Any) -> Packed:
 
 def dumps(value: Any) -> bytes:
     """Return a value pickled; a read-only mapping, which pickle does not know, as a mapping."""
+    import copyreg
     import io
     import pickle
 
-    class Pickler(pickle.Pickler):
-        def reducer_override(self, value: Any) -> Any:
-            return (dict, (dict(value),)) if isinstance(value, MappingProxyType) else NotImplemented
-
     out = io.BytesIO()
-    Pickler(out, protocol=4).dump(value)
+    pickler = pickle.Pickler(out, protocol=4)
+    pickler.dispatch_table = {**copyreg.dispatch_table, MappingProxyType: _as_dict}
+    pickler.dump(value)
     return out.getvalue()
+
+
+def _as_dict(shown: Any) -> tuple[type[dict[Any, Any]], tuple[dict[Any, Any]]]:
+    return dict, (dict(shown),)

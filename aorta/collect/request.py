@@ -7,9 +7,9 @@ import attrs
 from aorta.buck.options import BuckContext
 from aorta.host.protocol import CHILD, IMPORT, LOADED
 from aorta.model.frozen import frozen
+from aorta.model.vocabulary import BUCK_TIMEOUT_S, Detail
 from aorta.model.vocabulary import EXPECTABLE as EXPECTABLE
 from aorta.model.vocabulary import INVOCATIONS as INVOCATIONS
-from aorta.model.vocabulary import Detail
 
 
 @frozen
@@ -48,7 +48,7 @@ class Request:
     plugins_apart: bool = False
     buck_target: str | None = None
     buck_context: BuckContext = attrs.field(factory=BuckContext)
-    buck_timeout: float = 120.0
+    buck_timeout: float = BUCK_TIMEOUT_S
     buck_libraries: Mapping[str, str] = attrs.field(factory=dict)
     env_names: tuple[str, ...] = ()
     import_strategy: str = "in_process"

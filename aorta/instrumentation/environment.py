@@ -28,7 +28,7 @@ from aorta.model.frozen import evolve
 from aorta.model.reason import Reason
 from aorta.model.sections import ORDER
 from aorta.model.snapshot import Snapshot
-from aorta.model.vocabulary import METHODS, Detail, ReasonKind
+from aorta.model.vocabulary import BUCK_TIMEOUT_S, METHODS, Detail, ReasonKind
 from aorta.plugin.discovery import GROUP, VARIABLE, discover
 from aorta.plugin.entry_points import may_declare
 from aorta.plugin.registry import Registry
@@ -53,7 +53,7 @@ def capture(
     detail: str = "compact",
     buck_target: str | None = None,
     buck_context: Any = None,
-    buck_timeout: float = 120.0,
+    buck_timeout: float = BUCK_TIMEOUT_S,
     buck_libraries: Mapping[str, str] | None = None,
     plugins: Sequence[Any] = (),
     sections: Iterable[str] | None = None,

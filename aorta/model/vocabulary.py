@@ -132,6 +132,9 @@ def claimed_workload(argument: str | None, variable: str | None) -> str:
     return claim if claim in WORKLOADS else ""
 
 
+#: Seconds that a question to Buck may take; a cold daemon loads a large repository first.
+BUCK_TIMEOUT_S = 120.0
+
 #: Parts of the machine that a caller may expect to be seen.
 EXPECTABLE = ("gpu", "torch", "rdma")
 
