@@ -27,20 +27,20 @@ def schema():
     return jsonschema.Draft202012Validator(found)
 
 
+#: A target and its options, a secret among them.
+ASKED = (
+    *("--buck-target", LITERAL),
+    *("--buck-option", "mode=mode/opt"),
+    *("--buck-option", "config=a.b=hunter2notreal"),
+)
+
+
 @pytest.fixture
 def taken(project):
     """Write a full snapshot of a client and return it."""
     git_checkout(project.root)
     project.mode("mode/opt", "-c", "a.b=1")
-    words = (
-        "--buck-target",
-        LITERAL,
-        "--buck-option",
-        "mode=mode/opt",
-        "--buck-option",
-        "config=a.b=hunter2notreal",
-    )
-    ran = project.aorta("env", "probe", *words, "-o", "client.json")
+    ran = project.aorta("env", "probe", *ASKED, "-o", "client.json")
     assert ran.code == 0, ran.err
     return json.loads((project.root / "client.json").read_text())
 
@@ -167,19 +167,11 @@ def test_a_failed_query_in_the_form_of_1_17(project):
 def test_a_replay_tells_the_same(project):
     git_checkout(project.root)
     project.mode("mode/opt", "-c", "a.b=1")
-    words = (
-        "--buck-target",
-        LITERAL,
-        "--buck-option",
-        "mode=mode/opt",
-        "--buck-option",
-        "config=a.b=hunter2notreal",
-    )
-    first = project.asked(*words[2:])
-    assert project.aorta("env", "record", "host.jsonl", *words).code == 0
+    first = project.asked(*ASKED[2:])
+    assert project.aorta("env", "record", "host.jsonl", *ASKED).code == 0
     calls = len(project.calls())
     (project.bin / "buck2").unlink()
-    replayed = project.probe("--replay", "host.jsonl", *words)
+    replayed = project.probe("--replay", "host.jsonl", *ASKED)
     assert replayed.code == 0, replayed.err
     for section in SECTIONS:
         assert replayed[section] == first[section], section
