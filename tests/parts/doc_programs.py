@@ -167,6 +167,7 @@ def environment(folder: Path) -> dict[str, str]:
     script(programs / "aorta", "/bin/sh", f'exec {sys.executable} -m aorta "$@"')
     script(programs / "python", "/bin/sh", f'exec {sys.executable} "$@"')
     script(programs / "python3", "/bin/sh", f'exec {sys.executable} "$@"')
+    script(programs / "pip", "/bin/sh", f'exec {sys.executable} -m pip "$@"')
     for name, body in ENGINES.items():
         script(programs / name, sys.executable, MOUNTS + body)
     return {
