@@ -1,0 +1,46 @@
+"""``TrialFiles``: where the files of one trial are."""
+
+import os
+
+from aorta.model.frozen import frozen
+
+
+@frozen
+class TrialFiles:
+    """The files of one trial, as absolute paths: what the trial writes, beside its record.
+
+    ``folder`` is for the files of the trial's own (``AORTA_ARTIFACT_DIR``); it need not exist before the
+    trial, and is taken away when nothing was put in.
+    """
+
+    stem: str
+
+    @property
+    def record(self) -> str:
+        """Return the path of the trial's record."""
+        return f"{self.stem}.json"
+
+    @property
+    def stdout(self) -> str:
+        """Return the path of what the trial wrote to its standard output."""
+        return f"{self.stem}.stdout.log"
+
+    @property
+    def stderr(self) -> str:
+        """Return the path of what the trial wrote to its standard error."""
+        return f"{self.stem}.stderr.log"
+
+    @property
+    def folder(self) -> str:
+        """Return the directory for files of the trial's own."""
+        return f"{self.stem}.files"
+
+    @property
+    def environ(self) -> str:
+        """Return the path of the file of variables that a command may be given."""
+        return f"{self.stem}.env"
+
+
+def trial_stem(cells: str, cell: str, trial: int) -> str:
+    """Return the common part of the paths of a trial's files."""
+    return os.path.join(cells, cell, f"trial_{trial:03d}")

@@ -1,0 +1,59 @@
+"""``Outcome``: what became of one trial, whatever executed it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from aorta.model.frozen import frozen
+
+PASS, FAIL, ERROR = VERDICTS = ("pass", "fail", "error")
+
+#: Where step times come from, best first: each step was timed; the elapsed time was divided by the
+#: iterations; by the steps that were asked for; or there are none.
+PER_STEP, PER_ITERATION, WALL_CLOCK, NO_SOURCE = SOURCES = (
+    "per_step",
+    "elapsed_per_iteration",
+    "wall_clock",
+    "none",
+)
+
+
+@frozen
+class Finding:
+    """One detector that fired.
+
+    ``id`` is ``tier4:python_traceback`` or ``custom:NAME``; ``effect`` is what it means: fail, error, warn
+    or info. ``where`` names the place (``stderr:120``), ``text`` is the line, cut off at 300 characters.
+    """
+
+    id: str
+    effect: str
+    where: str | None = None
+    text: str | None = None
+    captured: Mapping[str, str] = attrs.field(factory=dict)
+
+
+@frozen
+class Outcome:
+    """A trial's end. ``elapsed_s`` is the trial alone, by the monotonic clock.
+
+    ``reason`` is one line that says why it is no pass. ``exit_code`` is the command's, null where a
+    ``signal`` (``SIGSEGV``) ended it. ``iterations`` were done of ``configured_iterations``.
+    """
+
+    verdict: str
+    reason: str | None = None
+    traceback: str | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    timed_out: bool = False
+    elapsed_s: float = 0.0
+    step_times_ms: tuple[float, ...] = ()
+    step_time_source: str = NO_SOURCE
+    iterations: int | None = None
+    configured_iterations: int | None = None
+    findings: tuple[Finding, ...] = ()
+    failure_details: tuple[Mapping[str, Any], ...] = ()
+    metrics: Mapping[str, Any] = attrs.field(factory=dict)
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""Recipes: the file that says what a sweep runs."""

@@ -1,0 +1,33 @@
+"""``TrialSummary``: what the matrix knows of one trial."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from aorta.model.frozen import frozen
+from aorta.sweep.outcome import NO_SOURCE
+
+
+@frozen
+class TrialSummary:
+    """One recorded trial, as little of it as the matrix needs. ``path`` is relative to the run."""
+
+    cell: str
+    trial: int
+    verdict: str
+    path: str
+    reason: str | None = None
+    exit_code: int | None = None
+    signal: str | None = None
+    started_at: str | None = None
+    elapsed_s: float = 0.0
+    step_times_ms: tuple[float, ...] = ()
+    step_time_source: str = NO_SOURCE
+    iterations: int | None = None
+    configured_iterations: int | None = None
+    failed: tuple[str, ...] = ()
+    warned: tuple[str, ...] = ()
+    hint: str | None = None
+    env_digest: str | None = None
+    metrics: Mapping[str, Any] = attrs.field(factory=dict)
