@@ -35,7 +35,7 @@ from aorta.model.frozen import frozen
 from aorta.model.reason import Reason
 from aorta.model.redact import redact, redact_argv
 from aorta.model.snapshot import CommandRecord, DigestCount
-from aorta.model.vocabulary import PARTS, Coverage, Detail, ReasonKind
+from aorta.model.vocabulary import PARTS, Coverage, Detail, Outcome, ReasonKind
 
 T = TypeVar("T")
 Model = TypeVar("Model")
@@ -337,6 +337,9 @@ class Context:
         answers = []
         for line, first in zip(lines, tickets, strict=True):
             ticket, done = self._shared.commands.wait(first)
+            # A program may look at any variable; where there is none, PATH alone decided.
+            found = isinstance(done, Exception) or done.outcome is not Outcome.NOT_FOUND
+            self.variables.add("*" if found else "PATH")
             if isinstance(done, Exception):
                 answers.append(unasked_answer(shown(line), done))
                 continue
@@ -398,6 +401,7 @@ class Context:
         ``timeout`` is in seconds; see ``aorta.host.interpreter.report`` for the answer.
         """
         # Where the whole capture's end is near, what is told has to be looked at in what is left.
+        self.variables.add("*")
         limit, how = min(timeout, self.allowance()), self.request.torch_how
         return asked("torch", lambda: self._shared.host.torch(how, timeout=limit))
 

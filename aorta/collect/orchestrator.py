@@ -11,6 +11,7 @@ import queue
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -59,11 +60,19 @@ def slots() -> int:
 class Orchestrator:
     """One capture. ``results`` grows while it runs, so that whatever happens it can be written."""
 
-    def __init__(self, registry: Registry, host: Host, request: Request) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        host: Host,
+        request: Request,
+        earlier: Mapping[str, Result] | None = None,
+    ) -> None:
         self.registry = registry
         self.host = host
         self.request = request
-        self.results: dict[str, Result] = {}
+        #: What is taken over from an earlier capture does not run.
+        self.earlier = earlier or {}
+        self.results: dict[str, Result] = dict(self.earlier)
         self.abandoned: list[str] = []
         self.started = time.monotonic()
         self.deadline = self.started + max(0.0, request.deadline_s - request.spent_s)
@@ -88,7 +97,8 @@ class Orchestrator:
 
     def _roots(self) -> list[str]:
         everything = self.request.sections is None
-        return [*self.wanted(), *(self.registry.providers if everything else ())]
+        roots = [*self.wanted(), *(self.registry.providers if everything else ())]
+        return [name for name in roots if name not in self.earlier]
 
     def run(self) -> None:
         """Run what is wanted and what it needs, until all is done or the deadline is there."""
@@ -136,6 +146,8 @@ class Orchestrator:
 
     def _start(self, name: str) -> bool:
         """Start a collector; False when it got its result without running."""
+        if name in self.earlier:
+            return False
         spec = self._spec(name)
         early = self._refused(spec)
         if early is not None:

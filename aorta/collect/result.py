@@ -80,6 +80,7 @@ def missing(
         reasons=(*noted, last),
         record=record_of(spec, status, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx, hung_at=hung_at),
         redacted=_names(ctx.redacted) if ctx else frozenset(),
+        variables=_names(ctx.variables) if ctx else frozenset(),
     )
 
 

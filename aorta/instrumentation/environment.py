@@ -139,11 +139,15 @@ def capture_to(path: str | os.PathLike[str], *, force: bool = True, **options: A
     return snapshot
 
 
-def live_host(deadline_s: float = DEADLINE_S, python: str | None = None) -> Host:
+def live_host(
+    deadline_s: float = DEADLINE_S,
+    python: str | None = None,
+    env: Mapping[str, str | None] | None = None,
+) -> Host:
     """Return this machine; a file system that may hang gets a third of the deadline, 3 s at most.
 
     ``python`` is the program of another interpreter that questions about Python are for; it gets a third
-    of the deadline too, 15 s at most, to say what it is.
+    of the deadline too, 15 s at most, to say what it is. ``env`` overlays this process's environment.
     """
     from aorta.host.child import end_all
     from aorta.host.interpreter import FACTS_S
@@ -151,6 +155,7 @@ def live_host(deadline_s: float = DEADLINE_S, python: str | None = None) -> Host
 
     enders.add(end_all)
     return LiveHost(
+        env=env,
         slow_limit_s=min(PATIENCE_S, deadline_s / 3),
         python=python,
         python_limit_s=min(FACTS_S, deadline_s / 3),
@@ -177,7 +182,7 @@ def _parts(words: Iterable[str]) -> frozenset[str]:
     return parts
 
 
-def _registry(plugins: Sequence[Any], limit_s: float) -> Registry:
+def registry_of(plugins: Sequence[Any], limit_s: float) -> Registry:
     """Return the collectors; where there are none from outside, those of this process's last capture."""
     if plugins or os.environ.get(VARIABLE) or may_declare(GROUP):
         return discover(plugins, limit_s=limit_s)
@@ -186,7 +191,7 @@ def _registry(plugins: Sequence[Any], limit_s: float) -> Registry:
 
 def _found(plugins: Sequence[Any], request: Request) -> tuple[Registry, Request]:
     """Return the collectors, and the request less the time that finding them took."""
-    registry = _registry(plugins, (request.deadline_s - request.spent_s) / 3)
+    registry = registry_of(plugins, (request.deadline_s - request.spent_s) / 3)
     return registry, evolve(request, spent_s=request.spent_s + registry.took_s)
 
 

@@ -5,6 +5,7 @@ text looks like: user information in URLs, bearer strings, keys of known shapes,
 with a secret name. All patterns are linear in the length of the text.
 """
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -87,6 +88,7 @@ _QUOTED = {'"': re.compile(r"[^\"\\]+"), "'": re.compile(r"[^'\\]+")}
 _BARE = frozenset(("key", "token", "pass", "jwt", "cookie", "cookies"))
 
 
+@functools.lru_cache(maxsize=1024)
 def is_secret_name(name: str) -> bool:
     """Tell whether a variable, option or key is called like something that holds a secret."""
     if len(name) > _NAME_LIMIT:
@@ -99,10 +101,19 @@ def redact(text: str) -> str:
     if _WORD.fullmatch(text) and not any(shape.search(text) for shape in _IN_ONE_WORD):
         # Nearly every text is a version or a path.
         return text
+    return _redacted_again(text) if len(text) <= _SHORT else _redacted(text)
+
+
+def _redacted(text: str) -> str:
     text = _pairs(text)
     for shape in _SHAPES:
         text = shape.sub(lambda match: f"{match['keep']}{REDACTED}", text)
     return text
+
+
+#: Sentences that a section says in every capture of a process are looked through once.
+_SHORT = 512
+_redacted_again = functools.lru_cache(maxsize=512)(_redacted)
 
 
 def redact_value(name: str, value: str) -> str:

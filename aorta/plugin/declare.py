@@ -87,6 +87,7 @@ class ProviderSpec:
     """What is declared of one shared value that is no section of the document."""
 
     model: type[Any]
+    scope: Scope
     needs: tuple[type[Any], ...]
     timeout_s: float
     function: "Callable[[Context], Any]"
@@ -168,12 +169,21 @@ def collector(
 
 @_known_keywords
 def provider(
-    *, model: type[Any], needs: tuple[type[Any], ...] = (), timeout_s: float = 10.0
+    *,
+    model: type[Any],
+    scope: Scope = Scope.PROCESS,
+    needs: tuple[type[Any], ...] = (),
+    timeout_s: float = 10.0,
 ) -> Callable[[Function], Function]:
-    """Declare the function that makes a value which several collectors need."""
+    """Declare the function that makes a value which several collectors need.
+
+    A section may be reused no longer than what it needs.
+    """
 
     def declare(function: Function) -> Function:
-        spec = ProviderSpec(model=model, needs=_several(needs), timeout_s=timeout_s, function=function)
+        spec = ProviderSpec(
+            model=model, scope=scope, needs=_several(needs), timeout_s=timeout_s, function=function
+        )
         return _mark(function, spec, PROVIDE_HOOK)
 
     return declare
@@ -248,6 +258,8 @@ def faults(spec: Spec) -> Iterator[str]:
     if not _is_positive(spec.timeout_s):
         limit = f"no positive number of seconds up to {LONGEST_S:g}"
         yield f"has the deadline {spec.timeout_s!r:.40}, which is {limit}"
+    if not isinstance(spec.scope, Scope):
+        yield f"has the scope {spec.scope!r}, which is no Scope"
     if isinstance(spec, CollectorSpec):
         yield from _section_faults(spec)
     elif not (is_model(spec.model)):
@@ -285,8 +297,6 @@ def _section_faults(spec: CollectorSpec) -> Iterator[str]:
     for kind in spec.provenance:
         if not isinstance(kind, Provenance):
             yield f"has the provenance {kind!r:.40}, which is no Provenance"
-    if not isinstance(spec.scope, Scope):
-        yield f"has the scope {spec.scope!r}, which is no Scope"
     if not isinstance(spec.detail, Detail):
         yield f"has the detail {spec.detail!r}, which is no Detail"
     try:

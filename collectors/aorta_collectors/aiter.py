@@ -68,7 +68,7 @@ class Aiter:
     section="aiter",
     model=Aiter,
     provenance=Provenance.FILESYSTEM,
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     timeout_s=60,
 )
 def collect(ctx: Context) -> Aiter:

@@ -129,7 +129,7 @@ class AmdgpuDriver:
     section="amdgpu_driver",
     model=AmdgpuDriver,
     provenance=Provenance.HOST_KERNEL,
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     needs=(IsolationEvidence, RocmRoots),
     timeout_s=25,
 )

@@ -6,7 +6,7 @@ from aorta.buck.words import ContextSource
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance, ReasonKind
+from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.buck.mode_files import FIELD, ModeContent, combined
 from aorta_collectors.providers.buck_graph import BuckGraph, QueryStatus
@@ -91,6 +91,7 @@ class BuckInvocation:
     section="buck_invocation",
     model=BuckInvocation,
     provenance=(Provenance.CALLER_ASSERTED, Provenance.CLIENT_HOST),
+    scope=Scope.NAMESPACE,
     needs=(BuckModes, BuckGraph),
     timeout_s=10,
 )

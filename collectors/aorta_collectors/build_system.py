@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance
+from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
 from aorta_collectors.providers.buck_checkout import BuckCheckout, BuildKind
 
@@ -46,6 +46,7 @@ class BuildSystem:
     section="build_system",
     model=BuildSystem,
     provenance=Provenance.CLIENT_HOST,
+    scope=Scope.NAMESPACE,
     needs=(BuckCheckout,),
     timeout_s=25,
 )

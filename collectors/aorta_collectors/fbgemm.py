@@ -83,7 +83,7 @@ class Fbgemm:
     section="fbgemm",
     model=Fbgemm,
     provenance=Provenance.FILESYSTEM,
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     needs=(TorchFacts,),
     timeout_s=10,
 )

@@ -90,7 +90,7 @@ class GpuArch:
     section="gpu_arch",
     model=GpuArch,
     provenance=(Provenance.HOST_DEVICE, Provenance.HOST_KERNEL),
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     needs=(KfdTopology, RocmRoots),
     timeout_s=40,
 )

@@ -24,7 +24,7 @@ from aorta_collectors.providers import KfdTopology, RocmRoots
         ),
     ],
     provenance=(Provenance.HOST_DEVICE, Provenance.HOST_KERNEL),
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     needs=(KfdTopology, RocmRoots),
     timeout_s=25,
 )

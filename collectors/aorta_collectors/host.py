@@ -178,7 +178,7 @@ class Host:
     ] = None
 
 
-@collector(section="host", model=Host, provenance=Provenance.HOST_KERNEL, scope=Scope.PROCESS, timeout_s=10)
+@collector(section="host", model=Host, provenance=Provenance.HOST_KERNEL, scope=Scope.NAMESPACE, timeout_s=10)
 def collect(ctx: Context) -> Host:
     """Kernel, C library, distribution, processors, memory, NUMA, limits and kernel parameters."""
     memory = _table(ctx, "/proc/meminfo", parse_meminfo, _MEMORY)

@@ -6,7 +6,7 @@ from aorta.buck.words import Role
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance, ReasonKind
+from aorta.model.vocabulary import Provenance, ReasonKind, Scope
 from aorta.plugin import collector
 from aorta_collectors.build_system import BuildSystem
 from aorta_collectors.providers.buck_graph import BuckGraph
@@ -54,6 +54,7 @@ ORDER = {role: number for number, role in enumerate(Role)}
         ),
     ],
     provenance=Provenance.CONFIGURED_GRAPH,
+    scope=Scope.NAMESPACE,
     needs=(BuildSystem, BuckGraph),
     timeout_s=20,
 )

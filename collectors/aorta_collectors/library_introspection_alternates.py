@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from aorta.collect import Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Provenance
+from aorta.model.vocabulary import Provenance, Scope
 from aorta.plugin import collector
 from aorta_collectors.hipblaslt import HipBlasLt
 from aorta_collectors.miopen import MIOpen
@@ -45,6 +45,7 @@ class Alternate:
         ),
     ],
     provenance=Provenance.CLIENT_HOST,
+    scope=Scope.NAMESPACE,
     needs=(BuckGraph, HipBlasLt, RocBlas, MIOpen, Rccl),
     timeout_s=5,
 )

@@ -16,7 +16,7 @@ from aorta_collectors.pytorch.model import PytorchBuild
     section="pytorch_build",
     model=PytorchBuild,
     provenance=(Provenance.PROCESS, Provenance.FILESYSTEM),
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     needs=(TorchFacts, TorchSymbols),
     timeout_s=40,
 )

@@ -47,7 +47,7 @@ NAMES = ("flash_sdp_enabled", "mem_efficient_sdp_enabled", "math_sdp_enabled", "
     section="pytorch_sdpa",
     model=PytorchSdpa,
     provenance=Provenance.PROCESS,
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     needs=(TorchFacts,),
 )
 def collect(ctx: Context) -> PytorchSdpa:

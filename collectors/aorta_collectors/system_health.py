@@ -30,7 +30,7 @@ SECTIONS = {"system_info", "gpu_info", "firmware_info", "test_results"}
         ),
     ],
     provenance=(Provenance.HOST_DEVICE, Provenance.HOST_KERNEL),
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     needs=(RocmRoots,),
     timeout_s=35,
 )

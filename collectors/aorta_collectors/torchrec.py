@@ -53,7 +53,7 @@ class Torchrec:
     section="torchrec",
     model=Torchrec,
     provenance=Provenance.FILESYSTEM,
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     timeout_s=10,
 )
 def collect(ctx: Context) -> Torchrec:

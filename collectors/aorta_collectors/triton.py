@@ -64,7 +64,7 @@ class Triton:
     section="triton",
     model=Triton,
     provenance=Provenance.FILESYSTEM,
-    scope=Scope.PROCESS,
+    scope=Scope.NAMESPACE,
     timeout_s=10,
 )
 def collect(ctx: Context) -> Triton:

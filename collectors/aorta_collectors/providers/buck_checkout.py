@@ -2,7 +2,7 @@
 
 from aorta.collect import CommandAnswer, Context, Manner
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Word, claimed_workload
+from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Scope, Word, claimed_workload
 from aorta.plugin import provider
 from aorta_collectors.providers.gap import Gap
 
@@ -40,7 +40,7 @@ class BuckCheckout:
     gap: Gap | None = None
 
 
-@provider(model=BuckCheckout, timeout_s=TOOL_TIMEOUT_S + 5)
+@provider(model=BuckCheckout, scope=Scope.NAMESPACE, timeout_s=TOOL_TIMEOUT_S + 5)
 def provide(ctx: Context) -> BuckCheckout:
     """The Buck2 project that this process stands in."""
     folder = working_directory(ctx)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from aorta.collect import CommandAnswer, Context, Manner, Masked
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Word, claimed_workload
+from aorta.model.vocabulary import INVOCATION_VARIABLE, ReasonKind, Scope, Word, claimed_workload
 from aorta.plugin import provider
 from aorta_collectors.providers.buck_checkout import BuckCheckout, BuildKind
 from aorta_collectors.providers.buck_modes import BuckModes
@@ -60,7 +60,7 @@ class BuckGraph:
         return self.status is QueryStatus.SUCCESS
 
 
-@provider(model=BuckGraph, needs=(BuckCheckout, BuckModes), timeout_s=TIMEOUT_S)
+@provider(model=BuckGraph, scope=Scope.NAMESPACE, needs=(BuckCheckout, BuckModes), timeout_s=TIMEOUT_S)
 def provide(ctx: Context) -> BuckGraph:
     """The configured graph of the Buck target that the caller named."""
     target = ctx.request.buck_target

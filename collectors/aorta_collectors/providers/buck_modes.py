@@ -2,6 +2,7 @@
 
 from aorta.collect import Context
 from aorta.model.frozen import frozen
+from aorta.model.vocabulary import Scope
 from aorta.plugin import provider
 from aorta_collectors.buck.mode_files import ModeContent, ModeFiles
 from aorta_collectors.providers.buck_checkout import BuckCheckout
@@ -21,7 +22,7 @@ class BuckModes:
         return tuple(dict.fromkeys(content.path for content in self.contents if content.path is not None))
 
 
-@provider(model=BuckModes, needs=(BuckCheckout,), timeout_s=45)
+@provider(model=BuckModes, scope=Scope.NAMESPACE, needs=(BuckCheckout,), timeout_s=45)
 def provide(ctx: Context) -> BuckModes:
     """The mode files of the Buck target, by path and digest."""
     modes = ctx.request.buck_context.names("mode") if ctx.request.buck_target is not None else ()

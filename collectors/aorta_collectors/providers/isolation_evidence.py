@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from aorta.collect import Answer, Context
 from aorta.model.fact import Fact
 from aorta.model.frozen import evolve, frozen
-from aorta.model.vocabulary import Coverage, ReasonKind
+from aorta.model.vocabulary import Coverage, ReasonKind, Scope
 from aorta.plugin import provider
 from aorta_collectors.container.clues import FIRED, NOT_FIRED, UNREADABLE, Clue, Rank, Trust, clues
 from aorta_collectors.container.root_mount import (
@@ -79,7 +79,7 @@ class IsolationEvidence:
         return bool(self.container or self.private_mounts) if self.read else None
 
 
-@provider(model=IsolationEvidence, needs=(Mounts,), timeout_s=10)
+@provider(model=IsolationEvidence, scope=Scope.NAMESPACE, needs=(Mounts,), timeout_s=10)
 def provide(ctx: Context) -> IsolationEvidence:
     """Signs of containers and sandboxes, and the judgement on them."""
     mounts = ctx.need(Mounts)

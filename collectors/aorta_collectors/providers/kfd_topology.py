@@ -6,7 +6,7 @@ import attrs
 
 from aorta.collect import Context, parsed
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import ReasonKind
+from aorta.model.vocabulary import ReasonKind, Scope
 from aorta.plugin import provider
 from aorta_collectors.gpu.gfx import decode_target_version
 from aorta_collectors.kernel_files import believed
@@ -89,7 +89,7 @@ class KfdTopology:
         return tuple(each for each in self.unread if each.kind is not ReasonKind.DENIED)
 
 
-@provider(model=KfdTopology, timeout_s=10)
+@provider(model=KfdTopology, scope=Scope.NAMESPACE, timeout_s=10)
 def provide(ctx: Context) -> KfdTopology:
     """KFD topology: nodes, their properties, and which of them may not be read."""
     listing = believed(ctx, ctx.scan(NODES))

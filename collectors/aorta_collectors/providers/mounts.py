@@ -2,7 +2,7 @@
 
 from aorta.collect import Context, Mount, parse_mountinfo
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import ReasonKind
+from aorta.model.vocabulary import ReasonKind, Scope
 from aorta.plugin import provider
 
 MOUNTINFO = "/proc/self/mountinfo"
@@ -26,7 +26,7 @@ class Mounts:
         return next((mount for mount in reversed(self.mounts) if mount.mount_point == point), None)
 
 
-@provider(model=Mounts, timeout_s=5)
+@provider(model=Mounts, scope=Scope.NAMESPACE, timeout_s=5)
 def provide(ctx: Context) -> Mounts:
     """Mount table of this process."""
     answer = ctx.data(MOUNTINFO)

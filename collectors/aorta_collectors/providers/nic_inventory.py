@@ -6,7 +6,7 @@ import attrs
 
 from aorta.collect import Answer, CommandAnswer, Context, parsed
 from aorta.model.frozen import evolve, frozen
-from aorta.model.vocabulary import ReasonKind
+from aorta.model.vocabulary import ReasonKind, Scope
 from aorta.plugin import provider
 from aorta_collectors.kernel_files import believed
 from aorta_collectors.nic.ids import CARDS, card_by_driver, identified, model_of
@@ -46,7 +46,7 @@ class _Bus(NamedTuple):
     trouble: Answer[Any] | None = None
 
 
-@provider(model=NicInventory, needs=(RdmaDevices,), timeout_s=15)
+@provider(model=NicInventory, scope=Scope.NAMESPACE, needs=(RdmaDevices,), timeout_s=15)
 def provide(ctx: Context) -> NicInventory:
     """Network and RDMA devices, from sysfs; lspci and rdma are asked where it does not tell."""
     gaps, rdma, bus = Gaps(), ctx.need(RdmaDevices), _bus(ctx)

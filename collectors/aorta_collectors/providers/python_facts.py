@@ -8,7 +8,7 @@ import posixpath
 
 from aorta.collect import Context
 from aorta.model.frozen import evolve, frozen
-from aorta.model.vocabulary import ReasonKind
+from aorta.model.vocabulary import ReasonKind, Scope
 from aorta.plugin import provider
 from aorta_collectors.observations import mapping, text
 from aorta_collectors.providers.gap import Gap
@@ -48,7 +48,7 @@ class PythonFacts:
         return tuple(entry for entry in self.path if entry.endswith(SITES))
 
 
-@provider(model=PythonFacts, timeout_s=10)
+@provider(model=PythonFacts, scope=Scope.NAMESPACE, timeout_s=10)
 def provide(ctx: Context) -> PythonFacts:
     """Interpreter and its environment."""
     said = mapping(ctx, "interpreter")

@@ -2,7 +2,7 @@
 
 from aorta.collect import Context
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Coverage, ReasonKind
+from aorta.model.vocabulary import Coverage, ReasonKind, Scope
 from aorta.plugin import provider
 from aorta_collectors.kernel_files import believed
 
@@ -22,7 +22,7 @@ class RdmaDevices:
     detail: str = ""
 
 
-@provider(model=RdmaDevices, timeout_s=5)
+@provider(model=RdmaDevices, scope=Scope.NAMESPACE, timeout_s=5)
 def provide(ctx: Context) -> RdmaDevices:
     """RDMA devices of the kernel, by name."""
     answer = believed(ctx, ctx.scan(DIRECTORY))

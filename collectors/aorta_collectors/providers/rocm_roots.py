@@ -11,7 +11,7 @@ from typing import Any
 
 from aorta.collect import Answer, Context
 from aorta.model.frozen import evolve, frozen
-from aorta.model.vocabulary import PARTIAL_KINDS, Coverage, ReasonKind
+from aorta.model.vocabulary import PARTIAL_KINDS, Coverage, ReasonKind, Scope
 from aorta.plugin import provider
 from aorta_collectors.observations import mapping, text
 from aorta_collectors.tree.layout import (
@@ -116,7 +116,7 @@ def shares_directories(ctx: Context, roots: RocmRoots) -> bool:
     return roots.layout == "distribution" or not {roots.root, roots.resolved}.isdisjoint(prefixes)
 
 
-@provider(model=RocmRoots, timeout_s=30)
+@provider(model=RocmRoots, scope=Scope.NAMESPACE, timeout_s=30)
 def find(ctx: Context) -> RocmRoots:
     """Find the ROCm tree that this process would use, and every other one on the machine."""
     return _Search(ctx).roots()

@@ -11,7 +11,7 @@ from typing import Any
 
 from aorta.collect import Answer, Context, Distribution, Module
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import Coverage, ReasonKind, Word
+from aorta.model.vocabulary import Coverage, ReasonKind, Scope, Word
 from aorta.plugin import provider
 from aorta_collectors.observations import mapping
 from aorta_collectors.providers.gap import Gap
@@ -106,7 +106,7 @@ class TorchFacts:
         return value if isinstance(value, str) else None
 
 
-@provider(model=TorchFacts, timeout_s=TIMEOUT_S)
+@provider(model=TorchFacts, scope=Scope.NAMESPACE, timeout_s=TIMEOUT_S)
 def provide(ctx: Context) -> TorchFacts:
     """What torch says of itself, and what its files say."""
     module, metadata = ctx.module("torch"), ctx.distribution("torch")

@@ -7,6 +7,7 @@ import posixpath
 
 from aorta.collect import Context
 from aorta.model.frozen import frozen
+from aorta.model.vocabulary import Scope
 from aorta.plugin import provider
 
 SECTION = "loaded_libraries"
@@ -19,7 +20,7 @@ class TorchLibraries:
     paths: tuple[str, ...] = ()
 
 
-@provider(model=TorchLibraries, timeout_s=40)
+@provider(model=TorchLibraries, scope=Scope.NAMESPACE, timeout_s=40)
 def provide(ctx: Context) -> TorchLibraries:
     """Hashes torch's libraries while torch is asked."""
     module = None if SECTION in ctx.request.without else ctx.module("torch").value

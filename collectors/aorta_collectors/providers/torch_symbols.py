@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from aorta.collect import Context
 from aorta.model.frozen import frozen
-from aorta.model.vocabulary import ReasonKind
+from aorta.model.vocabulary import ReasonKind, Scope
 from aorta.plugin import provider
 from aorta_collectors.providers.gap import Gap
 from aorta_collectors.providers.torch_facts import TorchFacts
@@ -44,7 +44,7 @@ class TorchSymbols:
     gap: Gap | None = None
 
 
-@provider(model=TorchSymbols, needs=(TorchFacts,), timeout_s=30.0)
+@provider(model=TorchSymbols, scope=Scope.NAMESPACE, needs=(TorchFacts,), timeout_s=30.0)
 def provide(ctx: Context) -> TorchSymbols:
     """What the symbols of torch's HIP library mention."""
     torch = ctx.need(TorchFacts)

@@ -1,0 +1,210 @@
+"""``Series``: many snapshots from one process, each of which asks only what may have changed.
+
+A sweep takes one before every trial. What rests on this process or its variables is asked each time; the
+rest is taken over from an earlier snapshot of the series whose environment had the same values of all the
+variables that were asked for, and the snapshot says of what time that is.
+"""
+
+import hashlib
+import json
+import os
+import resource
+from collections.abc import Mapping
+from typing import Any
+
+from aorta.collect.kept import Kept
+from aorta.collect.merge import merge
+from aorta.collect.orchestrator import Orchestrator
+from aorta.collect.request import Request
+from aorta.collect.result import Result
+from aorta.host.protocol import Host
+from aorta.instrumentation.about import envelope
+from aorta.instrumentation.environment import CHILD, DEADLINE_S, live_host
+from aorta.instrumentation.extensions import extended
+from aorta.model.dump import Dumper
+from aorta.model.essence import lasting, without_nulls
+from aorta.model.frozen import frozen
+from aorta.model.shape import shape_of
+from aorta.model.snapshot import Collection, Snapshot
+from aorta.model.vocabulary import Status
+from aorta.plugin.registry import Registry
+
+#: Of ``collection``: what stands once, in the first snapshot of a series.
+ONCE = ("collectors", "providers", "plugins", "executable", "argv", "deadline_s")
+
+_LIMITS = (
+    resource.RLIMIT_MEMLOCK,
+    resource.RLIMIT_NOFILE,
+    resource.RLIMIT_NPROC,
+    resource.RLIMIT_STACK,
+    resource.RLIMIT_CORE,
+    resource.RLIMIT_AS,
+)
+
+
+@frozen
+class Taken:
+    """One snapshot of a series.
+
+    ``text`` is its JSON as a trial embeds it: compact, without members that are null, and without the
+    records of collectors, which stand in the first snapshot. ``digest`` (``sha256:…``) is of all sections
+    less what is volatile. ``snapshot`` is the whole.
+    """
+
+    text: str
+    digest: str
+    snapshot: Snapshot
+
+
+class Series:
+    """Snapshots of this machine under several environments, torch and all asked by processes of their own.
+
+    ``python`` is the program of another interpreter whose packages are looked at. Each snapshot has
+    ``deadline_s`` seconds. Raises nothing for what the machine does.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        *,
+        python: str | None = None,
+        deadline_s: float = DEADLINE_S,
+        sudo: bool = False,
+    ) -> None:
+        self._registry = registry
+        self._python = python
+        self._request = Request(
+            deadline_s=deadline_s,
+            sudo=sudo,
+            python=python,
+            import_strategy=CHILD,
+            plugins_apart=True,
+        )
+        self._kept = Kept(registry)
+        self._since: dict[int, str | None] = {}
+        self._places: dict[frozenset[tuple[str, str]], _Place] = {}
+        self._state = state()
+        self._written: dict[int, _Written] = {}
+        self._last: dict[str, _Written] = {}
+
+    def take(self, environ: Mapping[str, str]) -> Taken:
+        """Take a snapshot of what a process with this environment would run on."""
+        place = self._place(environ)
+        host, request = place.host, place.request
+        run = Orchestrator(self._registry, host, request, place.earlier)
+        try:
+            run.run()
+        finally:
+            run.digests.close()
+        snapshot = merge(run, envelope(run))
+        self._keep(run, environ, snapshot)
+        return self._taken(run, snapshot)
+
+    def close(self) -> None:
+        """End what the snapshots left running."""
+        for place in self._places.values():
+            place.host.close()
+        self._places.clear()
+
+    def _place(self, environ: Mapping[str, str]) -> "_Place":
+        if self._state != (now := state()):
+            # This process is another one than before: in another directory, with other limits.
+            self.close()
+            self._kept, self._state = Kept(self._registry), now
+        key = frozenset(environ.items())
+        if key not in self._places:
+            hidden = dict.fromkeys(name for name in os.environ if name not in environ)
+            host = live_host(self._request.deadline_s, self._python, env={**hidden, **environ})
+            request = extended(self._request, self._registry, host)
+            self._places[key] = _Place(host, request, self._kept.under(environ))
+        return self._places[key]
+
+    def _keep(self, run: Orchestrator, environ: Mapping[str, str], snapshot: Snapshot) -> None:
+        new = self._kept.keep(run, environ)
+        for result in new:
+            self._since[id(result)] = snapshot.captured_at
+        if new:
+            for key, place in self._places.items():
+                place.earlier = self._kept.under(dict(key))
+
+    def _taken(self, run: Orchestrator, snapshot: Snapshot) -> Taken:
+        parts = {name: self._part(name, run.results[name]) for name in self._registry.collectors}
+        head = {"schema_version": snapshot.schema_version, "captured_at": snapshot.captured_at}
+        tail = {
+            "partial": snapshot.partial,
+            "partial_reasons": snapshot.partial_reasons,
+            "collection": self._collection(run, snapshot.collection),
+        }
+        members = [f'"{name}":{part.text}' for name, part in parts.items() if "." not in name]
+        outside = [
+            f'"{name}":{{"schema":"{name}/1","data":{part.text}}}'
+            for name, part in parts.items()
+            if "." in name
+        ]
+        text = ",".join(
+            [_json(head)[1:-1], *members, _json(tail)[1:-1], f'"extensions":{{{",".join(outside)}}}']
+        )
+        digest = hashlib.sha256(b"".join(part.digest for part in parts.values())).hexdigest()
+        return Taken(text=f"{{{text}}}", digest=f"sha256:{digest}", snapshot=snapshot)
+
+    def _part(self, name: str, result: Result) -> "_Written":
+        """Return a section's text and digest; of a result that is taken over they are made once."""
+        known = self._written.get(id(result)) or self._last.get(name)
+        if known is None or (known.result is not result and known.result.plain != result.plain):
+            essence = lasting(result.plain, self._registry.collectors[name].shape)
+            digest = hashlib.sha256(_json([name, essence]).encode()).digest()
+            known = _Written(result, _json(without_nulls(result.plain)), digest)
+            if id(result) in self._since:
+                self._written[id(result)] = known
+            self._last[name] = known
+        return known
+
+    def _collection(self, run: Orchestrator, collection: Collection) -> dict[str, Any]:
+        """Return how the snapshot came about: of what was taken over only since when, and what is partial."""
+        since: dict[str, list[str]] = {}
+        for name, result in run.earlier.items():
+            if name in self._registry.collectors and result.record.status is Status.REUSED:
+                since.setdefault(str(self._since.get(id(result))), []).append(name)
+        reasons = [
+            reason for reason in collection.reasons if reason.partial or reason.section not in run.earlier
+        ]
+        told = {
+            name: getattr(collection, name) for name, _ in shape_of(Collection).fields if name not in ONCE
+        }
+        told["reasons"] = tuple(reasons)
+        plain = {
+            name: Dumper().dump(value, shape, "collection")
+            for (name, shape) in shape_of(Collection).fields
+            if (value := told.get(name)) is not None
+        }
+        told_of: dict[str, Any] = without_nulls({**plain, "reused": since})
+        return told_of
+
+
+class _Place:
+    """One environment: a host that has it, the request for it, and what may be taken over in it."""
+
+    def __init__(self, host: Host, request: Request, earlier: Mapping[str, Result]) -> None:
+        self.host = host
+        self.request = request
+        self.earlier = earlier
+
+
+class _Written:
+    """What a result is written as. It holds the result, so that its number stays its own."""
+
+    def __init__(self, result: Result, text: str, digest: bytes) -> None:
+        self.result = result
+        self.text = text
+        self.digest = digest
+
+
+def state() -> tuple[Any, ...]:
+    """Return what a process may change of itself and sections tell: directory, user, limits, namespaces."""
+    spaces = [os.stat(f"/proc/self/ns/{name}").st_ino for name in ("mnt", "net", "pid")]
+    limits = [resource.getrlimit(limit) for limit in _LIMITS]
+    return os.getcwd(), os.getuid(), os.sched_getaffinity(0), tuple(limits), tuple(spaces)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
