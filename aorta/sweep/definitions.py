@@ -1,0 +1,134 @@
+"""Definitions of mitigations and environments as plain mappings: of JSON files, of plugins.
+
+A mitigation is a map of variables to values, or ``{"set": {…}, "unset": […], "prepend": {…}}``; an
+environment has ``docker``, ``venv``, ``buck_target``, ``emulator``, ``mirage_profile`` (texts or null) and
+``env``, which is written as a mitigation is. Every fault is told with its place, all at once.
+"""
+
+from collections.abc import Mapping
+
+from aorta.model.text import printable
+from aorta.sweep.recipe.model import Change, EnvironmentRecipe
+
+FIELDS = ("docker", "venv", "buck_target", "emulator", "mirage_profile")
+PARTS = ("set", "unset", "prepend")
+
+
+class Faults:
+    """Collects what is wrong, each with its place (``mitigations.fast.set.PATH``)."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self.told: list[str] = []
+
+    def tell(self, place: str, text: str) -> None:
+        """Note a fault."""
+        inner = printable(place.lstrip("."))
+        where = f"{printable(self._file)}: {inner}" if inner else printable(self._file)
+        self.told.append(f"{where}: {text}")
+
+
+def is_name(name: object) -> bool:
+    """Tell whether something may be the name of a mitigation or environment: a name of a directory."""
+    import re
+
+    return isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name) is not None
+
+
+def change_of(value: object, place: str, faults: Faults) -> Change:
+    """Return the change that a plain value describes; what is wrong with it is told and left out."""
+    if not isinstance(value, Mapping):
+        faults.tell(place, f"must be an object of variables, not {kind(value)}")
+        return Change()
+    parts = [name for name in value if name in PARTS]
+    # A variable may be called "set"; its value is a text then, and no part is.
+    if not parts or all(isinstance(one, str) for one in value.values()):
+        return Change(set=_values(value, place, faults))
+    for name in value:
+        if name not in PARTS:
+            faults.tell(f"{place}.{name}", f"stands beside {parts[0]}, and is none of {', '.join(PARTS)}")
+    change = Change(
+        set=_values(value.get("set", {}), f"{place}.set", faults),
+        unset=_names(value.get("unset", []), f"{place}.unset", faults),
+        prepend=_values(value.get("prepend", {}), f"{place}.prepend", faults),
+    )
+    _tell_doubles(change, place, faults)
+    return change
+
+
+def environment_of(value: object, place: str, faults: Faults) -> EnvironmentRecipe:
+    """Return the environment that a plain value describes; what is wrong is told and left out."""
+    if not isinstance(value, Mapping):
+        faults.tell(place, f"must be an object, not {kind(value)}")
+        return EnvironmentRecipe()
+    fields: dict[str, str] = {}
+    for name, one in value.items():
+        if name in FIELDS:
+            if isinstance(one, str) and one and "\0" not in one:
+                fields[name] = one
+            elif one is not None:
+                faults.tell(f"{place}.{name}", f"must be a text or null, not {kind(one)}")
+        elif name != "env":
+            faults.tell(f"{place}.{name}", f"is not known here; known are {', '.join((*FIELDS, 'env'))}")
+    return EnvironmentRecipe(**fields, env=change_of(value.get("env", {}), f"{place}.env", faults))
+
+
+def kind(value: object) -> str:
+    """Return what a JSON value is, in a word."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "a text" if value else "an empty text"
+    if isinstance(value, Mapping):
+        return "an object"
+    return "a list" if isinstance(value, (list, tuple)) else type(value).__name__
+
+
+def _values(value: object, place: str, faults: Faults) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        faults.tell(place, f"must be an object of variables, not {kind(value)}")
+        return {}
+    kept: dict[str, str] = {}
+    for name, one in value.items():
+        if not _is_variable(name):
+            faults.tell(f"{place}.{name}", _NO_VARIABLE)
+        elif not isinstance(one, str):
+            # The value itself may be a secret.
+            faults.tell(f"{place}.{name}", f"must be a text, in quotes, not {kind(one)}")
+        elif "\0" in one:
+            faults.tell(f"{place}.{name}", "holds a NUL character, which no variable can")
+        else:
+            kept[name] = one
+    return kept
+
+
+def _names(value: object, place: str, faults: Faults) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)):
+        faults.tell(place, f"must be a list of variables, not {kind(value)}")
+        return ()
+    for number, name in enumerate(value):
+        if not _is_variable(name):
+            faults.tell(f"{place}[{number}]", _NO_VARIABLE if isinstance(name, str) else f"is {kind(name)}")
+    return tuple(dict.fromkeys(name for name in value if _is_variable(name)))
+
+
+_NO_VARIABLE = "is no name of a variable: letters, digits and _, no digit first"
+
+
+def _is_variable(name: object) -> bool:
+    import re
+
+    return isinstance(name, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
+
+
+def _tell_doubles(change: Change, place: str, faults: Faults) -> None:
+    given = (("set", change.set), ("unset", change.unset), ("prepend", change.prepend))
+    first: dict[str, str] = {}
+    for part, names in given:
+        for name in names:
+            if first.setdefault(name, part) != part:
+                faults.tell(f"{place}.{part}", f"{name} is in {first[name]} too; only one of them")
