@@ -23,7 +23,12 @@ GLOBAL, RANK_LOCAL = RESULT_SCOPES = ("global", "rank_local")
 
 @frozen
 class TrialInfo:
-    """The trial that a workload runs in: which, how many steps, and where its files may go."""
+    """The trial that a workload runs in: which, how many steps, and where its files may go.
+
+    ``store`` is the HOST:PORT at which rank 0 holds the trial's store, null where there is one rank.
+    ``image`` and ``variables`` (null is unset) are the environment's and the cell's, for a workload that
+    starts containers by itself.
+    """
 
     cell: str = ""
     trial: int = 0
@@ -32,6 +37,9 @@ class TrialInfo:
     world_size: int = 1
     local_rank: int = 0
     artifact_dir: str | None = None
+    store: str | None = None
+    image: str | None = None
+    variables: Mapping[str, str | None] = attrs.field(factory=dict)
 
 
 @frozen
