@@ -1,0 +1,100 @@
+"""Environments that nothing here starts, or that do not work.
+
+A label must never stand on what ran in another place.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from aorta.model.text import printable
+from aorta.sweep.checking.problem import Problem, error
+from aorta.sweep.overlay import environ_under, overlay_of
+from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.recipe.model import COMMAND
+from aorta.sweep.registry import CONTAINER, VENV, Environment
+
+if TYPE_CHECKING:
+    from aorta.workloads.protocol import Workload
+
+#: Seconds in which the interpreter of a virtual environment must start.
+LIMIT_S = 10.0
+
+#: Fields that nothing here acts on, and what to do in their place.
+_NOT_STARTED = (
+    ("buck_target", "put buck2 run {value} into your own command, behind --"),
+    ("emulator", "start the emulator in your own command, behind --"),
+    ("mirage_profile", "start the emulator with this profile in your own command, behind --"),
+)
+
+
+def check_environments(
+    plan: Plan, environ: Mapping[str, str], workload: "type[Workload] | None"
+) -> Iterator[Problem]:
+    """Yield the environments that cells would not really run in; virtual ones are tried."""
+    users: dict[str, list[PlannedCell]] = {}
+    for cell in plan.cells:
+        users.setdefault(cell.environment.name, []).append(cell)
+    for cells in users.values():
+        environment = cells[0].environment
+        names = [cell.name for cell in cells]
+        for text in _not_started(plan, environment, workload):
+            yield error(f"environment {environment.name}: {text}", *names)
+        if environment.boundary == VENV:
+            fault = _broken(cells[0], environ)
+            if fault is not None:
+                yield error(f"environment {environment.name}: {fault}", *names)
+
+
+def _not_started(plan: Plan, environment: Environment, workload: "type[Workload] | None") -> Iterator[str]:
+    launches = workload is not None and workload.launches_container
+    if environment.boundary == CONTAINER and not launches:
+        image = printable(environment.docker or "")
+        if plan.workload == COMMAND:
+            yield (
+                f"nothing here starts the container {image}: give the cell the environment local, and put "
+                f"docker run … {image} in front of your own command, behind --"
+            )
+        else:
+            yield (
+                f"workload {plan.workload} does not start the container {image}: start aorta inside the "
+                "container with the environment local, or take a workload that does (launches_container)"
+            )
+    for field, instead in _NOT_STARTED:
+        value = getattr(environment, field)
+        if value is not None:
+            shown = printable(value)
+            yield f"nothing here acts on {field} {shown}: {instead.format(value=shown)}"
+
+
+def _broken(cell: PlannedCell, environ: Mapping[str, str]) -> str | None:
+    """Return what is wrong with a virtual environment's interpreter, under the cell's variables."""
+    folder = os.path.abspath(cell.environment.venv or "")
+    python = f"{folder}/bin/python"
+    if not os.path.lexists(python):
+        return f"{printable(folder)} is no virtual environment: it has no bin/python"
+    variables = environ_under(overlay_of(cell.layers, environ), environ)
+    with tempfile.TemporaryFile() as said:
+        try:
+            done = subprocess.run(
+                [python, "-c", ""],
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                timeout=LIMIT_S,
+                check=False,
+                start_new_session=True,
+            )
+        except subprocess.TimeoutExpired:
+            return f"{printable(python)} did not start within {LIMIT_S:g} s"
+        except OSError as problem:
+            return f"{printable(python)} cannot be started: {problem.strerror}"
+        if done.returncode == 0:
+            return None
+        said.seek(0)
+        last = said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+    ended = f"status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
+    return f"{printable(python)} does not work: {printable(last)[:300] or f'it ended with {ended}'}"

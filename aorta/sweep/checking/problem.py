@@ -1,0 +1,49 @@
+"""``Problem``: one thing that is wrong with a plan, and in which cells."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from aorta.model.frozen import frozen
+from aorta.model.text import listed
+from aorta.sweep.plan import PlannedCell
+
+ERROR, WARNING = SEVERITIES = ("error", "warning")
+
+
+@frozen
+class Problem:
+    """An error keeps a plan from running.
+
+    ``text`` is a sentence with the way out; without ``cells`` it is about all of them.
+    """
+
+    severity: str
+    text: str
+    cells: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """Return the problem in one line."""
+        if not self.cells:
+            return self.text
+        return f"cell{'s' if len(self.cells) > 1 else ''} {listed(self.cells)}: {self.text}"
+
+
+def error(text: str, *cells: str) -> Problem:
+    """Return a problem that keeps the plan from running."""
+    return Problem(severity=ERROR, text=text, cells=cells)
+
+
+def warning(text: str, *cells: str) -> Problem:
+    """Return a problem that does not keep the plan from running."""
+    return Problem(severity=WARNING, text=text, cells=cells)
+
+
+def of_cells(
+    cells: Iterable[PlannedCell], told: Callable[[PlannedCell], Iterable[tuple[str, str]]]
+) -> Iterator[Problem]:
+    """Yield what is told of cells, severity and text, each once with all cells that it is told of."""
+    known: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        for one in told(cell):
+            known.setdefault(one, []).append(cell.name)
+    for (severity, text), names in known.items():
+        yield Problem(severity=severity, text=text, cells=tuple(names))

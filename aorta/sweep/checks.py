@@ -1,0 +1,64 @@
+"""What is wrong with a plan before anything is written: the same for ``--dry-run`` and for a run."""
+
+from collections.abc import Iterator, Mapping
+
+from aorta.sweep.checking.problem import ERROR as ERROR
+from aorta.sweep.checking.problem import WARNING as WARNING
+from aorta.sweep.checking.problem import Problem as Problem
+from aorta.sweep.plan import Plan
+from aorta.sweep.recipe.model import COMMAND
+
+
+def problems(plan: Plan, environ: Mapping[str, str], output: str) -> list[Problem]:
+    """Return all that is wrong, errors first.
+
+    ``environ`` is this process's, on which the layers of the cells lie; ``output`` the directory of
+    results. Virtual environments are tried by starting their interpreters; nothing is written.
+    """
+    told = list(_told(plan, environ, output))
+    return sorted(told, key=lambda one: one.severity != ERROR)
+
+
+def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Problem]:
+    from aorta.sweep.checking.alike import check_alike
+    from aorta.sweep.checking.environments import check_environments
+    from aorta.sweep.checking.identity import check_identity
+    from aorta.sweep.checking.output import check_output
+    from aorta.sweep.checking.problem import error
+    from aorta.sweep.checking.workload import check_config, check_launch
+
+    workload = None
+    if plan.workload == COMMAND:
+        from aorta.sweep.checking.command import check_command
+
+        yield from check_command(plan, environ)
+    else:
+        from aorta.workloads.discovery import UnknownWorkloadError, find
+
+        try:
+            workload = find(plan.workload)
+        except UnknownWorkloadError as unknown:
+            yield error(str(unknown))
+    yield from check_config(plan, workload)
+    yield from check_launch(plan, environ, workload)
+    yield from check_identity(plan)
+    yield from check_environments(plan, environ, workload)
+    yield from _collectors(plan)
+    yield from check_output(output)
+    yield from check_alike(plan, environ)
+
+
+def _collectors(plan: Plan) -> Iterator[Problem]:
+    from aorta.model.text import listed
+    from aorta.sweep.checking.problem import error
+
+    names = dict.fromkeys(plan.recipe.collect or ())
+    running = {cell.name for cell in plan.cells}
+    for cell in plan.recipe.cells:
+        if cell.name in running:
+            names.update(dict.fromkeys(cell.collect or ()))
+    if names:
+        yield error(
+            f"collect: {listed(list(names))}: nothing is attached to trials yet: leave the key out, and put "
+            "a profiler in front of your own command, behind --"
+        )
