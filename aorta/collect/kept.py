@@ -31,7 +31,8 @@ class Kept:
         self._registry = registry
         self._entries: dict[str, list[_Entry]] = {}
         self._chains = {spec.name: registry.graph([spec.name]) for spec in registry.specs()}
-        self._lasting = {name for name, chain in self._chains.items() if self._lasts(chain)}
+        #: What may be kept at all.
+        self.lasting = {name for name, chain in self._chains.items() if self._lasts(chain)}
 
     def _lasts(self, chain: Iterable[str]) -> bool:
         collectors, providers = self._registry.collectors, self._registry.providers
@@ -41,7 +42,7 @@ class Kept:
     def keep(self, run: Orchestrator, environ: Mapping[str, str]) -> list[Result]:
         """Keep what a finished capture found out by itself; return the results as they will be taken over."""
         new = []
-        for name in self._lasting - run.earlier.keys():
+        for name in self.lasting - run.earlier.keys():
             result = run.results.get(name)
             if result is None or result.record.status is Status.NOT_REQUESTED:
                 continue

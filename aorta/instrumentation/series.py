@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import resource
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from aorta.collect.kept import Kept
@@ -48,11 +48,12 @@ class Taken:
 
     ``text`` is its JSON as a trial embeds it: compact, without members that are null, and without the
     records of collectors, which stand in the first snapshot. ``digest`` (``sha256:…``) is of all sections
-    less what is volatile. ``snapshot`` is the whole.
+    less what is volatile, ``host_digest`` of those that do not rest on the process. ``snapshot`` is the whole.
     """
 
     text: str
     digest: str
+    host_digest: str
     snapshot: Snapshot
 
 
@@ -144,8 +145,12 @@ class Series:
         text = ",".join(
             [_json(head)[1:-1], *members, _json(tail)[1:-1], f'"extensions":{{{",".join(outside)}}}']
         )
-        digest = hashlib.sha256(b"".join(part.digest for part in parts.values())).hexdigest()
-        return Taken(text=f"{{{text}}}", digest=f"sha256:{digest}", snapshot=snapshot)
+        return Taken(
+            text=f"{{{text}}}",
+            digest=_combined(parts, parts),
+            host_digest=_combined(parts, self._kept.lasting),
+            snapshot=snapshot,
+        )
 
     def _part(self, name: str, result: Result) -> "_Written":
         """Return a section's text and digest; of a result that is taken over they are made once."""
@@ -204,6 +209,11 @@ def state() -> tuple[Any, ...]:
     spaces = [os.stat(f"/proc/self/ns/{name}").st_ino for name in ("mnt", "net", "pid")]
     limits = [resource.getrlimit(limit) for limit in _LIMITS]
     return os.getcwd(), os.getuid(), os.sched_getaffinity(0), tuple(limits), tuple(spaces)
+
+
+def _combined(parts: "Mapping[str, _Written]", names: Container[str]) -> str:
+    digests = [part.digest for name, part in parts.items() if name in names]
+    return f"sha256:{hashlib.sha256(b''.join(digests)).hexdigest()}"
 
 
 def _json(value: Any) -> str:

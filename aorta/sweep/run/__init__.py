@@ -1,0 +1,1 @@
+"""One run: its directory, its snapshots, the trials one after another, and going on with it."""

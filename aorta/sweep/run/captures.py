@@ -1,0 +1,64 @@
+"""The snapshots of a run: one of the host, one of each environment, and one before each trial."""
+
+import os
+from collections.abc import Mapping
+
+from aorta.instrumentation.environment import DEADLINE_S, deadline_from_environment, registry_of
+from aorta.instrumentation.series import Series, Taken
+from aorta.instrumentation.switch import sudo_from_environment
+from aorta.model.codec import dump, to_json
+from aorta.sweep.overlay import Layer, environ_under, overlay_of
+from aorta.sweep.registry import Environment
+from aorta.sweep.run.store import ENVIRONMENTS, HOST_ENV, RunDirectory
+from aorta.sweep.slug import slug
+
+
+class Captures:
+    """Takes snapshots; where an environment has an interpreter of its own, of that one's packages.
+
+    ``base`` is the environment that trials start from. Raises ValueError for a bad ``AORTA_DEADLINE_S`` or
+    ``AORTA_SUDO``.
+    """
+
+    def __init__(self, base: Mapping[str, str]) -> None:
+        self._base = base
+        self._deadline_s = deadline_from_environment(DEADLINE_S)
+        self._sudo = sudo_from_environment()
+        self._registry = registry_of((), self._deadline_s / 3)
+        self._series: dict[str | None, Series] = {}
+
+    def host(self) -> Taken:
+        """Take the snapshot of the host, as this process finds it."""
+        return self._of(None).take(self._base)
+
+    def trial(self, environment: Environment, environ: Mapping[str, str]) -> Taken:
+        """Take the snapshot of what a trial with this environment runs on."""
+        return self._of(environment.venv).take(environ)
+
+    def describe(self, environment: Environment, layers: tuple[Layer, ...]) -> Taken:
+        """Take the snapshot of an environment by itself, without a cell's mitigations."""
+        return self.trial(environment, environ_under(overlay_of(layers, self._base), self._base))
+
+    def close(self) -> None:
+        """End what the snapshots left running."""
+        for series in self._series.values():
+            series.close()
+
+    def _of(self, venv: str | None) -> Series:
+        if venv not in self._series:
+            python = None if venv is None else os.path.join(venv, "bin", "python")
+            self._series[venv] = Series(
+                self._registry, python=python, deadline_s=self._deadline_s, sudo=self._sudo
+            )
+        return self._series[venv]
+
+
+def write_host(run: RunDirectory, taken: Taken) -> None:
+    """Write the host's snapshot beside the matrix. Raises OSError."""
+    run.write(HOST_ENV, to_json(dump(taken.snapshot)))
+
+
+def write_environment(run: RunDirectory, environment: Environment, taken: Taken) -> None:
+    """Write an environment's snapshot. Raises OSError."""
+    name = os.path.join(ENVIRONMENTS, slug(environment.name), "env.json")
+    run.write(name, to_json(dump(taken.snapshot)))

@@ -1,0 +1,146 @@
+"""Going on with a run: which one, whether it is the same sweep on the same host, and what it has."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from aorta.model.document import DocumentError, parse_json
+from aorta.model.frozen import frozen
+from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.run.record import RecordError, read
+from aorta.sweep.run.store import LATEST, MATRIX_JSON, RunDirectory, StoreError, place_of
+from aorta.sweep.summary import TrialSummary
+
+#: A scheduler sets it in a job that it starts again; from 1 on a run goes on by itself.
+RESTARTS = "SLURM_RESTART_COUNT"
+
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:-\d+)?")
+
+
+class ResumeError(Exception):
+    """A run cannot be gone on with; the text says why and what to do."""
+
+
+@frozen
+class Earlier:
+    """A run that is on disk: its directory, and its matrix."""
+
+    path: str
+    matrix: Mapping[str, Any]
+
+    @property
+    def fingerprint(self) -> Any:
+        """Return what the run's recipe was, in short."""
+        source = self.matrix.get("recipe_source")
+        return source.get("fingerprint") if isinstance(source, dict) else None
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether nothing was missing."""
+        return self.matrix.get("complete") is True
+
+
+def restarted(environ: Mapping[str, str]) -> bool:
+    """Tell whether a scheduler started this job again."""
+    count = environ.get(RESTARTS, "").strip()
+    return count.isdigit() and int(count) > 0
+
+
+def earlier_run(path: str) -> Earlier:
+    """Return the run in a directory. Raises ResumeError when there is none."""
+    matrix = os.path.join(path, MATRIX_JSON)
+    try:
+        with open(matrix, encoding="utf-8") as stream:
+            document = parse_json(stream.read())
+    except OSError as error:
+        raise ResumeError(f"no run in {path}: {MATRIX_JSON}: {error.strerror}") from None
+    except (DocumentError, UnicodeError) as error:
+        raise ResumeError(f"no run in {path}: {MATRIX_JSON}: {error}") from None
+    if not isinstance(document, dict) or "cells" not in document:
+        raise ResumeError(f"no run in {path}: {MATRIX_JSON} is no matrix")
+    return Earlier(path=os.path.abspath(path), matrix=document)
+
+
+def latest_run(output: str, ticket: str | None, workload: str, fingerprint: str) -> Earlier | None:
+    """Return the newest run of a recipe, None where there is none."""
+    place = place_of(output, ticket, workload)
+    try:
+        names = sorted(filter(_STAMP.fullmatch, os.listdir(place)), key=_in_time, reverse=True)
+    except OSError:
+        return None
+    for name in names:
+        try:
+            found = earlier_run(os.path.join(place, name))
+        except ResumeError:
+            continue
+        if found.fingerprint == fingerprint:
+            return found
+    return None
+
+
+def _in_time(name: str) -> tuple[str, int]:
+    stamp, number = name[:19], name[20:]
+    return stamp, int(number) if number else 1
+
+
+def resolved_path(given: str) -> str:
+    """Return the directory of a run that was named; a directory of runs stands for its latest."""
+    inner = os.path.join(given, LATEST)
+    if not os.path.exists(os.path.join(given, MATRIX_JSON)) and os.path.isdir(inner):
+        return os.path.realpath(inner)
+    return os.path.realpath(given)
+
+
+def check_same(earlier: Earlier, fingerprint: str) -> None:
+    """Raise ResumeError when a run is of another recipe."""
+    if earlier.fingerprint != fingerprint:
+        raise ResumeError(
+            f"{earlier.path} is of another recipe or command: what ran there cannot be mixed with it; begin a"
+            " new run without --resume"
+        )
+
+
+def check_host(earlier: Earlier, digest: str) -> None:
+    """Raise ResumeError when a run was made on another host, or on this one in another state."""
+    if earlier.matrix.get("host_digest") not in (None, digest):
+        raise ResumeError(
+            f"{earlier.path} was made elsewhere ({earlier.matrix.get('node')}), or this host has changed since:"
+            " compare its host_env.json with `aorta env diff`; begin a new run without --resume"
+        )
+
+
+def is_finished(earlier: Earlier) -> bool:
+    """Tell whether a run is complete and all its records are there, without reading them."""
+    if not earlier.complete:
+        return False
+    listed: dict[str, set[str]] = {}
+    for cell in earlier.matrix["cells"]:
+        for path in cell.get("trial_paths", ()):
+            folder, name = os.path.split(os.path.join(earlier.path, path))
+            if folder not in listed:
+                listed[folder] = set(os.listdir(folder)) if os.path.isdir(folder) else set()
+            if name not in listed[folder]:
+                return False
+    return True
+
+
+def recorded(run: RunDirectory, plan: Plan) -> tuple[list[TrialSummary], list[str]]:
+    """Return the trials of a plan that are on disk, and what is wrong with other files there."""
+    found, wrong = [], []
+    for cell in plan.cells:
+        for trial in range(_most(cell)):
+            path = run.files(cell.name, trial).record
+            try:
+                found.append(read(path, cell.name, trial, run.relative(path)))
+            except FileNotFoundError:
+                continue
+            except RecordError as error:
+                wrong.append(f"{error}; the trial runs again")
+            except (OSError, UnicodeError) as error:
+                raise StoreError(f"cannot read {path}: {error}") from None
+    return found, wrong
+
+
+def _most(cell: PlannedCell) -> int:
+    return cell.trials if cell.stop_after is None else cell.stop_after.max_trials
