@@ -1,0 +1,147 @@
+"""``aorta sweep show``: what a run found, from its files."""
+
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from aorta.cli.errors import Command, Failure, Misuse, printing
+from aorta.cli.plain import clean
+from aorta.instrumentation.process import Stdout, say
+
+#: Where runs are by default, and the word for the newest of them.
+FOLDER, LATEST = "triage_results", "latest"
+
+
+@click.command(cls=Command, short_help="Show what a run found, or one cell's trials.")
+@click.argument("run", default=FOLDER)
+@click.option("--json", "as_json", is_flag=True, help="Print the document.")
+@click.option("--cell", metavar="NAME", help="List the trials of one cell, and their logs.")
+@click.option("--junit", metavar="FILE", help="Write JUnit's XML: a suite a cell, a case a trial.")
+def show(run: str, cell: str | None, junit: str | None, *, as_json: bool) -> None:
+    """Show RUN: the directory of a run, a matrix.json, or a directory below which the newest run is shown.
+
+    Without RUN, or with 'latest', it is the newest below triage_results.
+    """
+    if as_json and cell is not None:
+        raise Misuse("--json, --cell: only one of them at a time")
+    from aorta.sweep.matrix.reading import MatrixError, matrix_of, read
+
+    try:
+        path = matrix_of(FOLDER if run == LATEST and not os.path.lexists(run) else run)
+        document = read(path)
+    except MatrixError as error:
+        raise Failure(clean(str(error))) from None
+    folder = os.path.dirname(path) or "."
+    if junit is not None:
+        _write_junit(junit, document)
+    with Stdout() as out, printing():
+        if as_json:
+            out.write(json.dumps(document, indent=2) + "\n")
+        elif cell is not None:
+            out.write("\n".join(trials_of(document, cell, folder)) + "\n")
+        elif out.isatty():
+            _rich(document, folder, out)
+        else:
+            from aorta.sweep.matrix.markdown import Page
+
+            out.write(Page().text(document, document["cells"]))
+    if not document["complete"] and not as_json:
+        say(f"aorta: {_way_on(document, folder)}")
+
+
+def _write_junit(file: str, document: Mapping[str, Any]) -> None:
+    from aorta.instrumentation.write import told
+    from aorta.sweep.matrix.junit import junit
+    from aorta.validate.report import write
+
+    try:
+        write(file, junit(document))
+    except OSError as error:
+        raise Failure(told(error, file)) from None
+
+
+def _way_on(document: Mapping[str, Any], folder: str) -> str:
+    if document["state"] == "running":
+        return (
+            f"the run is not complete: it is still running, or was killed; then go on with: {_resume(folder)}"
+        )
+    return f"the run is {document['state']}; go on with: {_resume(folder)}"
+
+
+def _resume(folder: str) -> str:
+    return f"aorta sweep run --resume {shlex.quote(folder)}"
+
+
+def trials_of(document: Mapping[str, Any], name: str, folder: str) -> list[str]:
+    """Return the trials of a cell as lines: verdict, time, reason, record and logs. Raises Misuse."""
+    from aorta.sweep.matrix.table import against, duration, failures
+
+    cell = next((one for one in document["cells"] if one["name"] == name), None)
+    if cell is None:
+        import difflib
+
+        names = [one["name"] for one in document["cells"]]
+        close = difflib.get_close_matches(name, names)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(names)}"
+        raise Misuse(f"--cell: no cell {name!r} in this run: {clean(hint)}")
+    told = ", ".join(filter(None, (failures(cell), against(cell)))) or "no trial yet"
+    lines = [clean(f"{cell['name']}: {told}")]
+    for trial in cell["trial_results"]:
+        ended = trial.get("signal") or trial.get("exit_code")
+        parts = [
+            f"trial {trial['trial']:<4}",
+            f"{trial['verdict']:<5}",
+            f"{duration(trial['elapsed_s'] or 0):>7}",
+        ]
+        parts += [f"exit {ended}"] if ended is not None else []
+        lines.append(f"  {'  '.join(parts)}{_reason(trial)}")
+        lines += [f"    {clean(path)}" for path in _files(trial["path"], folder)]
+    return lines
+
+
+def _reason(trial: Mapping[str, Any]) -> str:
+    return f"  {clean(trial['reason'])}" if trial.get("reason") else ""
+
+
+def _files(record: str, folder: str) -> list[str]:
+    """Return the paths of a trial's record and of those logs that are there."""
+    from aorta.sweep.files import TrialFiles
+
+    files = TrialFiles(stem=os.path.join(folder, record.removesuffix(".json")))
+    return [os.path.join(folder, record), *filter(os.path.exists, (files.stdout, files.stderr, files.folder))]
+
+
+def _rich(document: Mapping[str, Any], folder: str, out: Stdout) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from aorta.cli.sweep_summary import end_summary
+    from aorta.sweep.matrix import notes
+    from aorta.sweep.matrix.table import columns
+
+    cells = document["cells"]
+    console = Console(file=out.stream, highlight=False)
+    head = filter(None, (document["workload"], document["ticket"], document["run_timestamp"], folder))
+    console.print(Text(clean("  ".join(head)), style="bold"))
+    for text in notes.callouts(document, cells):
+        console.print(Text(f"! {clean(text)}", style="bold yellow"))
+    shown = [column for column in columns(cells) if not column.is_optional or any(map(column.text, cells))]
+    table = Table(box=None, padding=(0, 1))
+    for column in shown:
+        table.add_column(column.heading, overflow="fold")
+    for cell in cells:
+        style = "red" if cell["failed_count"] else "yellow" if cell["error_count"] else ""
+        # Text, since what a trial says may look like markup.
+        table.add_row(*(Text(clean(column.text(cell))) for column in shown), style=style)
+    console.print(table)
+    base = next((cell for cell in cells if cell["name"] == document["baseline_cell"]), None)
+    told = [*notes.of_all(cells), *(note for cell in cells for note in notes.of_cell(cell, base))]
+    for note in (*told, *document["warnings"]):
+        console.print(Text(f"* {clean(note)}"))
+    console.print(Text(end_summary(document), style="bold"))
+    out.write("")

@@ -1,0 +1,85 @@
+"""The end of a sweep in words: what the cells came to, and whether that is a success."""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aorta.cli.plain import clean
+from aorta.model.text import count_of
+from aorta.sweep.matrix.compare import BETTER, WORSE
+from aorta.sweep.matrix.table import probability
+
+#: What ``--fail-on`` takes.
+FAIL_ON = ("fail", "error", "worse")
+
+
+def end_summary(document: Mapping[str, Any]) -> str:
+    """Return the lines at the end of a run: how many cells are clean, and each one that is not."""
+    cells = document["cells"]
+    counts = {"clean": 0, "failing": 0, "errors": 0, "unjudged": 0, "unfinished": 0}
+    for cell in cells:
+        counts["failing"] += cell["failed_count"] > 0
+        counts["errors"] += cell["error_count"] > 0
+        counts["unjudged"] += cell["failure_rate"] is None
+        counts["clean"] += _is_clean(cell)
+    if counts["clean"] == len(cells) and document["complete"]:
+        return f"Sweep summary: all {count_of(len(cells), 'cell')} passed."
+    told = [f"{counts['clean']} clean", f"{counts['failing']} with failing trials"]
+    told += [f"{counts['errors']} with errors", f"{counts['unjudged']} not judged"]
+    lines = [f"Sweep summary: {count_of(len(cells), 'cell')}: {', '.join(told)}."]
+    if not document["complete"]:
+        totals, why = document["totals"], f" ({document['why']})" if document["why"] else ""
+        done = f"{totals['done']} of {count_of(totals['planned'], 'trial')} done"
+        lines.append(f"  The run is {document['state']}{clean(why)}: {done}.")
+    lines += [_line(cell) for cell in cells if not _is_clean(cell)]
+    return "\n".join(lines)
+
+
+def _is_clean(cell: Mapping[str, Any]) -> bool:
+    return bool(cell["passed_count"]) and not cell["failed_count"] and not cell["error_count"]
+
+
+def _line(cell: Mapping[str, Any]) -> str:
+    word = "fail" if cell["failed_count"] else "error" if cell["error_count"] else "none"
+    first = cell["first_failure"] or cell["first_error"]
+    text = f"  [{word}] {clean(cell['name'])}: {'; '.join(_counts(cell))}"
+    if first is None:
+        return text
+    why = f": {clean(first['reason'])}" if first["reason"] else ""
+    return f"{text}{why} -> {clean(os.path.dirname(first['path']))}"
+
+
+def _counts(cell: Mapping[str, Any]) -> Iterator[str]:
+    judged, comparison = cell["passed_count"] + cell["failed_count"], cell["comparison"]
+    if cell["failed_count"]:
+        call = ""
+        if comparison["call"] in (WORSE, BETTER):
+            call = f" ({comparison['call']} than baseline, p = {probability(comparison['adjusted_p'])})"
+        yield f"{cell['failed_count']}/{judged} failed{call}"
+    if cell["error_count"]:
+        yield f"{cell['error_count']}/{cell['done_count']} without a verdict"
+    if not cell["done_count"]:
+        yield "not one trial was executed"
+
+
+def verdict_of_run(document: Mapping[str, Any], fail_on: str | None) -> bool:
+    """Tell whether a run is a success, as its exit status is to say.
+
+    One in which no trial could be judged never is. ``fail_on`` says what else makes it none: ``fail`` a
+    trial that failed, ``error`` that or one without a verdict, ``worse`` a cell that is worse than the
+    baseline, or that nothing can be compared with one.
+    """
+    totals = document["totals"]
+    if not totals["passed"] + totals["failed"]:
+        return False
+    if fail_on == "worse":
+        calls = [cell["comparison"]["call"] for cell in document["cells"]]
+        unjudged = [
+            cell
+            for cell in document["cells"]
+            if cell["comparison"]["call"] == "baseline" and cell["failure_rate"] is None
+        ]
+        return WORSE not in calls and not unjudged
+    if fail_on == "error":
+        return not totals["failed"] and not totals["errors"]
+    return fail_on != "fail" or not totals["failed"]

@@ -1,0 +1,169 @@
+"""Cells and trials as the document has them: JSON values, whatever a plan holds."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aorta.model.redact import redact, redact_value
+from aorta.sweep.matrix.compare import Comparison, Pace
+from aorta.sweep.matrix.samples import Summed
+from aorta.sweep.matrix.statistics import wilson
+from aorta.sweep.matrix.tally import Tally
+from aorta.sweep.outcome import ERROR, FAIL, PASS
+from aorta.sweep.plan import PlannedCell
+from aorta.sweep.summary import TrialSummary
+
+#: The most characters of a reason, and the most hints of a cell.
+REASON, HINTS = 500, 5
+
+
+def planned_trials(cell: PlannedCell) -> int:
+    """Return how many trials a cell has at the most."""
+    return cell.stop_after.max_trials if cell.stop_after else cell.trials
+
+
+def planned(cell: PlannedCell, overlay: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return what the plan says of a cell; secrets are redacted."""
+    environment, stop = cell.environment, cell.stop_after
+    return {
+        "name": cell.name,
+        "mitigations": list(cell.mitigations),
+        "diagnostic": cell.diagnostic,
+        "environment": environment.name,
+        "resolved_environment": {
+            "boundary": environment.boundary,
+            "docker": environment.docker,
+            "venv": environment.venv,
+            "buck_target": environment.buck_target,
+            "emulator": environment.emulator,
+            "mirage_profile": environment.mirage_profile,
+            "source": environment.source,
+        },
+        "env_overlay": {
+            name: None if value is None else redact_value(name, value) for name, value in overlay.items()
+        },
+        "workload_config": as_json(cell.workload_config),
+        "trials": planned_trials(cell),
+        "steps": cell.steps,
+        "stop_after": stop
+        and {"events": stop.events, "max_trials": stop.max_trials, "event_verdict": stop.event_verdict},
+    }
+
+
+def counted(tally: Tally, comparison: Comparison, pace: Pace) -> dict[str, Any]:
+    """Return what the trials of a cell add up to."""
+    low, high, configured = tally.iterations
+    failed = tally.verdicts[FAIL]
+    total = (tally.elapsed.mean or 0.0) * len(tally.elapsed) / 1000
+    return {
+        "done_count": tally.done,
+        "passed_count": tally.verdicts[PASS],
+        "failed_count": failed,
+        "error_count": tally.verdicts[ERROR],
+        "failure_rate": rounded(tally.failure_rate),
+        "failure_rate_interval": [rounded(end) for end in wilson(failed, tally.judged)]
+        if tally.judged
+        else None,
+        "error_rate": rounded(tally.error_rate),
+        "unreliable": tally.is_unreliable,
+        "comparison": {
+            "call": comparison.call,
+            "p_value": significant(comparison.p_value),
+            "adjusted_p": significant(comparison.adjusted_p),
+            "worse_from": rounded(comparison.worse_from),
+            "better_to": rounded(comparison.better_to),
+            "why": comparison.why,
+        },
+        "exit_status_counts": dict(sorted(tally.exits.items())),
+        "outcome_counts": dict(sorted(tally.outcomes.items())),
+        "executed_iter_min": low,
+        "executed_iter_max": high,
+        "configured_iters": configured,
+        **_times(tally, pace),
+        "total_elapsed_s": rounded(total),
+        "mean_elapsed_s": rounded(total / tally.done) if tally.done else None,
+        "top_failure_detector_id": _top(tally.detectors),
+        "top_warn_detector_id": _top(tally.warned),
+        "failure_detectors": _ranked(tally.detectors, "id"),
+        "warn_detectors": _ranked(tally.warned, "id"),
+        "failure_hints": _ranked(tally.hints, "hint")[:HINTS],
+        "metrics_summary": {
+            name: {"mean": metric.mean, "min": metric.min, "max": metric.max, "n": metric.n}
+            for name, metric in tally.metrics()
+        },
+        "env_digests": [
+            {"digest": digest, "trials": sorted(trials)}
+            for digest, trials in sorted(tally.digests.items(), key=lambda item: min(item[1]))
+        ],
+    }
+
+
+def _times(tally: Tally, pace: Pace) -> dict[str, Any]:
+    summed: Summed | None = tally.samples.summed()
+    names = ("mean", "std", "min", "max", "p50", "p90", "p99")
+    return {
+        "step_time_source": tally.source,
+        "step_time_samples": len(tally.samples),
+        **{f"{name}_step_time_ms": rounded(getattr(summed, name, None)) for name in names},
+        "step_time_ratio": rounded(pace.ratio),
+        "confound": {"tag": pace.tag, "percent": pace.percent, "why": pace.why},
+    }
+
+
+def _ranked(counts: Counter[str], name: str) -> list[dict[str, Any]]:
+    return [{name: key, "trials": number} for key, number in _sorted(counts)]
+
+
+def _top(counts: Counter[str]) -> str | None:
+    return next((key for key, _ in _sorted(counts)), None)
+
+
+def _sorted(counts: Counter[str]) -> Sequence[tuple[str, int]]:
+    """Return counts, the largest first, by name where they are equal: in no order of trials."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def trial(summary: TrialSummary) -> dict[str, Any]:
+    """Return a trial as the document lists it; ``reason`` and how it exited only where there is one."""
+    made: dict[str, Any] = {
+        "trial": summary.trial,
+        "verdict": summary.verdict,
+        "elapsed_s": rounded(summary.elapsed_s),
+        "path": summary.path,
+    }
+    if summary.started_at is not None:
+        made["started_at"] = summary.started_at
+    if summary.reason is not None:
+        made["reason"] = redact(summary.reason)[:REASON]
+    if summary.signal is not None:
+        made["signal"] = summary.signal
+    elif summary.exit_code is not None:
+        made["exit_code"] = summary.exit_code
+    return made
+
+
+def rounded(value: float | None) -> float | None:
+    """Return a number to six decimals; null for what no JSON number is."""
+    return None if value is None or not math.isfinite(value) else round(value, 6)
+
+
+def significant(value: float | None) -> float | None:
+    """Return a probability to six significant digits."""
+    return None if value is None else float(f"{value:.6g}")
+
+
+def as_json(value: Any, name: str = "") -> Any:
+    """Return a value as JSON has it: keys are texts, and what is no JSON value is its text.
+
+    Secrets are redacted, also by the ``name`` that a text has.
+    """
+    if isinstance(value, Mapping):
+        return {str(key): as_json(member, str(key)) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(member, name) for member in value]
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return redact_value(name, str(value))

@@ -1,0 +1,119 @@
+"""Cells against the baseline: whether they fail more or less, and whether they are slower or faster."""
+
+from collections.abc import Mapping
+
+from aorta.model.frozen import frozen
+from aorta.sweep.matrix.statistics import ALPHA, DIRECTIONS, Tails, detectable, fisher, holm
+from aorta.sweep.matrix.tally import Tally
+from aorta.sweep.outcome import FAIL, NO_SOURCE, PASS
+
+BASELINE, WORSE, BETTER, NO_DIFFERENCE, TOO_FEW, NOT_COMPARABLE = CALLS = (
+    "baseline",
+    "worse",
+    "better",
+    "no_difference",
+    "too_few",
+    "not_comparable",
+)
+SLOWER, FASTER, SAME, UNKNOWN = ("slower", "faster", "none", "n/a")
+CONFOUNDS = (BASELINE, SLOWER, FASTER, SAME, UNKNOWN)
+
+
+@frozen
+class Comparison:
+    """A cell's failures against the baseline's.
+
+    ``p_value`` is Fisher's exact test in the direction that was seen, ``adjusted_p`` the same after Holm's
+    correction. ``worse_from`` and ``better_to`` are the failure rates from which on, and up to which, the
+    cell's number of trials is called worse and better; null for never.
+    """
+
+    call: str
+    p_value: float | None = None
+    adjusted_p: float | None = None
+    worse_from: float | None = None
+    better_to: float | None = None
+    why: str | None = None
+
+
+@frozen
+class Pace:
+    """A cell's mean step against the baseline's: ``ratio`` above 1 is slower.
+
+    ``percent`` is how much slower or faster, ``why`` the reason why it is not known.
+    """
+
+    tag: str
+    ratio: float | None = None
+    percent: int | None = None
+    why: str | None = None
+
+
+def compared(tallies: Mapping[str, Tally], baseline: str) -> dict[str, Comparison]:
+    """Return how the cells' failures compare with those of the baseline, at 5 % over all of them.
+
+    Both directions of all cells of the plan but the baseline are one family of hypotheses, from the first
+    trial on: what was called does not wait for cells that are still to come.
+    """
+    base = tallies.get(baseline)
+    if base is None or not base.judged:
+        why = f"the baseline {baseline} has no judged trial"
+        return {
+            name: Comparison(call=BASELINE) if name == baseline else Comparison(call=NOT_COMPARABLE, why=why)
+            for name in tallies
+        }
+    others = [name for name in tallies if name != baseline and tallies[name].judged]
+    tests = [_test(tallies[name], base) for name in others]
+    family = len(tallies) - 1
+    adjusted = holm([p for tails in tests for p in tails], DIRECTIONS * family)
+    made = dict.fromkeys(tallies, Comparison(call=NOT_COMPARABLE, why="it has no judged trial"))
+    made[baseline] = Comparison(call=BASELINE)
+    for index, (name, tails) in enumerate(zip(others, tests, strict=True)):
+        more, fewer = adjusted[DIRECTIONS * index : DIRECTIONS * (index + 1)]
+        made[name] = _called(tallies[name], base, tails, Tails(more, fewer), family)
+    return made
+
+
+def _test(cell: Tally, base: Tally) -> Tails:
+    return fisher(cell.verdicts[FAIL], cell.verdicts[PASS], base.verdicts[FAIL], base.verdicts[PASS])
+
+
+def _called(cell: Tally, base: Tally, tails: Tails, adjusted: Tails, family: int) -> Comparison:
+    worse_from, better_to = detectable(base.verdicts[FAIL], base.judged, cell.judged, family)
+    direction = 0 if tails.more <= tails.fewer else 1
+    if adjusted[direction] <= ALPHA:
+        call = (WORSE, BETTER)[direction]
+    else:
+        call = TOO_FEW if worse_from is None and better_to is None else NO_DIFFERENCE
+    return Comparison(
+        call=call,
+        p_value=tails[direction],
+        adjusted_p=adjusted[direction],
+        worse_from=worse_from,
+        better_to=better_to,
+    )
+
+
+def paced(name: str, cell: Tally, baseline: str, base: Tally | None, threshold: float) -> Pace:
+    """Return how a cell's mean step compares with the baseline's, slower from ``threshold`` times on.
+
+    Times are compared between equal sources alone: a step that was timed has nothing else in it, a trial
+    divided by its steps has all of its start.
+    """
+    if name == baseline:
+        return Pace(tag=BASELINE)
+    if base is None or base.source == NO_SOURCE:
+        return Pace(tag=UNKNOWN, why="the baseline has no step times")
+    if cell.source == NO_SOURCE:
+        return Pace(tag=UNKNOWN, why="it has no step times")
+    if cell.source != base.source:
+        return Pace(tag=UNKNOWN, why=f"its step times are {cell.source}, the baseline's {base.source}")
+    mean, of_base = cell.samples.mean, base.samples.mean
+    if not mean or not of_base:
+        return Pace(tag=UNKNOWN, why="a mean step took no time")
+    ratio = mean / of_base
+    if ratio >= threshold:
+        return Pace(tag=SLOWER, ratio=ratio, percent=round((ratio - 1) * 100))
+    if ratio <= 1 / threshold:
+        return Pace(tag=FASTER, ratio=ratio, percent=round((1 - ratio) * 100))
+    return Pace(tag=SAME, ratio=ratio)

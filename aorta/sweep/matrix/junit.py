@@ -1,0 +1,86 @@
+"""A run as JUnit's XML, from the document: a suite a cell, a case a trial."""
+
+from collections.abc import Mapping
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from aorta.model.text import printable
+from aorta.sweep.matrix.table import CALLED, Cell
+from aorta.sweep.outcome import ERROR, FAIL
+
+_KINDS = {FAIL: "failure", ERROR: "error"}
+
+
+def junit(document: Mapping[str, Any]) -> str:
+    """Return the XML of a run. Trials that were not executed are skipped cases."""
+    root = ET.Element("testsuites", name=_text(f"aorta sweep {document['workload']}"))
+    for cell in document["cells"]:
+        root.append(_suite(cell, document))
+    totals = document["totals"]
+    _count(root, totals["planned"], totals["failed"], totals["errors"], totals["planned"] - totals["done"])
+    root.set("time", _seconds(sum(cell["total_elapsed_s"] for cell in document["cells"])))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _suite(cell: Cell, document: Mapping[str, Any]) -> ET.Element:
+    suite = ET.Element("testsuite", name=_text(cell["name"]))
+    # A cell that may end early has no trials that are missing.
+    planned = cell["done_count"] if cell["stop_after"] and document["complete"] else cell["trials"]
+    missing = max(0, planned - cell["done_count"])
+    _count(suite, cell["done_count"] + missing, cell["failed_count"], cell["error_count"], missing)
+    suite.set("time", _seconds(cell["total_elapsed_s"]))
+    suite.set("timestamp", _text(document["run_timestamp"]))
+    if document["node"]:
+        suite.set("hostname", _text(document["node"]))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in _properties(cell, document):
+        ET.SubElement(properties, "property", name=_text(name), value=_text(value))
+    done = set()
+    for trial in cell["trial_results"]:
+        done.add(trial["trial"])
+        _case(suite, cell, trial)
+    for number in [number for number in range(cell["done_count"] + missing) if number not in done][:missing]:
+        case = ET.SubElement(suite, "testcase", classname=_text(cell["name"]), name=f"trial {number}")
+        ET.SubElement(case, "skipped", message=f"not executed: the run is {document['state']}")
+    return suite
+
+
+def _properties(cell: Cell, document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [
+        ("run", document["run_id"]),
+        ("environment", cell["environment"]),
+        ("mitigations", ", ".join(cell["mitigations"])),
+        *([("diagnostic", cell["diagnostic"])] if cell["diagnostic"] else []),
+        ("against baseline", CALLED[cell["comparison"]["call"]]),
+        # Values may be private; a report goes further than a run's directory.
+        *(
+            (f"env.{name}", "set" if value is not None else "unset")
+            for name, value in cell["env_overlay"].items()
+        ),
+    ]
+
+
+def _case(suite: ET.Element, cell: Cell, trial: Mapping[str, Any]) -> None:
+    case = ET.SubElement(suite, "testcase", classname=_text(cell["name"]), name=f"trial {trial['trial']}")
+    case.set("time", _seconds(trial["elapsed_s"] or 0.0))
+    kind = _KINDS.get(trial["verdict"])
+    if kind is not None:
+        ended = trial.get("signal") or trial.get("exit_code")
+        message = trial.get("reason") or (f"ended with {ended}" if ended is not None else trial["verdict"])
+        found = ET.SubElement(case, kind, message=_text(message), type=trial["verdict"])
+        found.text = _text(trial["path"])
+
+
+def _count(element: ET.Element, tests: int, failures: int, errors: int, skipped: int) -> None:
+    for name, number in (("tests", tests), ("failures", failures), ("errors", errors), ("skipped", skipped)):
+        element.set(name, str(number))
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _text(text: object) -> str:
+    """Return a text that XML can hold: control characters and the like are escaped."""
+    return printable(str(text))

@@ -1,0 +1,137 @@
+"""matrix.md: the matrix for people, raw or rendered, from the document alone."""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from aorta.model.text import count_of, printable
+from aorta.sweep.matrix import notes
+from aorta.sweep.matrix.table import Cell, Column, columns
+
+#: The widest that a column is padded to, in characters.
+PADDED = 44
+#: The most characters of a text in a line.
+LONG = 300
+
+_SPECIAL = re.compile(r"[\\|`*<>\[\]]|(?<!\w)_|_(?!\w)")
+_ENCODED = re.compile(r"[^A-Za-z0-9/_.~-]")
+
+
+class _Part(NamedTuple):
+    """What the page has of one cell, with the documents that it was made of."""
+
+    cell: Cell
+    base: Cell | None
+    row: tuple[str, ...]
+    notes: tuple[str, ...]
+    pointer: str | None
+
+
+class Page:
+    """Writes the page, again and again: what is the same document as before is not made again."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, _Part] = {}
+        self._columns: list[Column] = []
+
+    def text(self, head: Mapping[str, Any], cells: Sequence[Cell]) -> str:
+        """Return the page of a run."""
+        base = next((cell for cell in cells if cell["name"] == head["baseline_cell"]), None)
+        self._columns = self._columns or columns(cells)
+        parts = [self._part(cell, base) for cell in cells]
+        blocks = [f"# Sweep matrix: {escaped(head['workload'])}"]
+        blocks += [f"> **{escaped(text)}**" for text in notes.callouts(head, cells)]
+        blocks.append("\n".join(f"* {line}" for line in _facts(head, base)))
+        blocks.append(_table(self._columns, [part.row for part in parts]))
+        told = [note for part in parts for note in part.notes]
+        told += [f"Warning: {text}" for text in head["warnings"]]
+        remarks = [f"* {escaped(note)}" for note in (*notes.of_all(cells), *told)]
+        if remarks:
+            blocks.append("\n".join(["## Notes", "", *remarks]))
+        pointers = [part.pointer for part in parts if part.pointer]
+        if pointers:
+            blocks.append("\n".join(["## Where to look", "", *pointers]))
+        return "\n\n".join(blocks) + "\n"
+
+    def _part(self, cell: Cell, base: Cell | None) -> _Part:
+        known = self._parts.get(cell["name"])
+        if known is not None and known.cell is cell and known.base is base:
+            return known
+        row = tuple(escaped(column.text(cell)) for column in self._columns)
+        part = _Part(cell, base, row, tuple(notes.of_cell(cell, base)), _pointer(cell))
+        self._parts[cell["name"]] = part
+        return part
+
+
+def _facts(head: Mapping[str, Any], base: Cell | None) -> Iterator[str]:
+    if head["ticket"]:
+        yield f"Ticket: {escaped(head['ticket'])}"
+    source = head["recipe_source"]
+    if source["path"] or source["sha256"]:
+        digest = f" (sha256 {source['sha256'][:10]})" if source["sha256"] else ""
+        yield f"Recipe: {escaped(source['path'] or 'given by options')}{digest}"
+    steps, warmup = head["steps_per_trial"], head["warmup_steps"]
+    stop = head["stop_after"]
+    yield (
+        f"Trials: {'up to ' if stop else ''}{head['trials_per_cell']} a cell, {count_of(steps, 'step')} each"
+        + (f", of which {warmup} for warming up" if 0 < warmup < steps else "")
+        + (f"; a cell ends after {stop['events']} with {stop['event_verdict']}" if stop else "")
+    )
+    mean = base["mean_step_time_ms"] if base is not None else None
+    yield f"Baseline: {escaped(head['baseline_cell'])}" + (f" ({mean:.4g} ms a step)" if mean else "")
+    tool = head["runtime_provenance"]
+    made_by = " ".join(filter(None, ("aorta", tool["package_version"], (tool["git_sha"] or "")[:12])))
+    where = f" on {escaped(head['node'])}" if head["node"] else ""
+    again = f", gone on with {escaped(', '.join(head['resumed_at']))}" if head["resumed_at"] else ""
+    run = f"{escaped(head['run_id'])}, {escaped(head['run_timestamp'])}"
+    yield f"Run: {run}{where}{again}, {escaped(made_by)}"
+
+
+def _table(shown: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
+    kept = [
+        index
+        for index, column in enumerate(shown)
+        if not column.is_optional or any(row[index] for row in rows)
+    ]
+    lines = [[shown[index].heading for index in kept], *([row[index] for index in kept] for row in rows)]
+    widths = [min(PADDED, max(3, *map(len, column))) for column in zip(*lines, strict=True)]
+    made = [
+        f"| {' | '.join(text.ljust(width) for text, width in zip(line, widths, strict=True))} |"
+        for line in lines
+    ]
+    made.insert(1, f"| {' | '.join('-' * width for width in widths)} |")
+    return "\n".join(made)
+
+
+def _pointer(cell: Cell) -> str | None:
+    """Return where to look for what happened in a cell; null where all passed."""
+    counts = [
+        f"{cell[f'{key}_count']} {word}"
+        for key, word in (("failed", "failed"), ("error", "without a verdict"))
+        if cell[f"{key}_count"]
+    ]
+    if not counts:
+        return None
+    lines = [f"* **{escaped(cell['name'])}**: {', '.join(counts)} of {cell['done_count']}"]
+    for key, word in (("first_failure", "failure"), ("first_error", "error")):
+        if cell[key]:
+            why = f": {escaped(cell[key]['reason'])}" if cell[key]["reason"] else ""
+            lines.append(f"  * first {word}, {_link(cell[key]['path'])}{why}")
+    lines += [
+        f"  * hint in {count_of(hint['trials'], 'trial')}: {escaped(hint['hint'])}"
+        for hint in cell["failure_hints"]
+    ]
+    return "\n".join(lines)
+
+
+def _link(path: str) -> str:
+    target = _ENCODED.sub(lambda found: "".join(f"%{byte:02X}" for byte in os.fsencode(found[0])), path)
+    return f"[{escaped(path)}]({target})"
+
+
+def escaped(text: str) -> str:
+    """Return a text that is itself in a page: in one line, nothing of it taken for markup."""
+    shown = printable(text)
+    shown = shown if len(shown) <= LONG else f"{shown[:LONG]}…"
+    return _SPECIAL.sub(r"\\\g<0>", shown)

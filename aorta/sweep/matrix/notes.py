@@ -1,0 +1,99 @@
+"""What the table alone would leave open: sentences, only where something needs one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aorta.model.text import count_of, listed
+from aorta.sweep.matrix.compare import BETTER, FASTER, NO_DIFFERENCE, SLOWER, TOO_FEW, UNKNOWN, WORSE
+from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING
+from aorta.sweep.matrix.table import Cell, paced, percent
+
+#: The most characters of an environment's digest, its kind aside.
+DIGEST = 12
+
+
+def callouts(head: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[str]:
+    """Yield what is to be known before the table: that it is not complete, that nothing is compared."""
+    if head["state"] != COMPLETE:
+        totals, flight = head["totals"], head["in_flight"]
+        told = {RUNNING: "Still running", INTERRUPTED: "Interrupted"}.get(head["state"], "Stopped early")
+        why = f" ({head['why']})" if head["why"] else ""
+        text = f"{told}{why}: {totals['done']} of {count_of(totals['planned'], 'trial')} done"
+        if flight:
+            verb = "is" if head["state"] == RUNNING else "was"
+            trial = "" if flight["trial"] is None else f"trial {flight['trial']} of "
+            text += f", {trial}cell {flight['cell']} {verb} in flight"
+        yield f"{text}."
+    name = head["baseline_cell"]
+    base = next((cell for cell in cells if cell["name"] == name), None)
+    if len(cells) > 1 and head["totals"]["done"] and (base is None or base["failure_rate"] is None):
+        yield f"The baseline {name} has no judged trial, so no cell is compared with it."
+
+
+def of_cell(cell: Cell, base: Cell | None) -> Iterator[str]:
+    """Yield the notes of one cell."""
+    name = cell["name"]
+    if cell["unreliable"]:
+        yield (
+            f"{name}: {cell['error_count']} of {count_of(cell['done_count'], 'trial')} ended without a"
+            " verdict; the others may not be typical."
+        )
+    if len(cell["env_digests"]) > 1:
+        kinds = (f"{_short(one['digest'])} in {_trials(one['trials'])}" for one in cell["env_digests"])
+        yield f"{name}: the environment was not the same in all trials: {'; '.join(kinds)}."
+    if base is not None and base is not cell:
+        yield from _pace(cell, base)
+    stop = cell["stop_after"]
+    if stop and cell["comparison"]["call"] in (WORSE, BETTER):
+        yield (
+            f"{name}: its trials end after {stop['events']} with {stop['event_verdict']}, so the rate"
+            " looks more extreme than it is: take the call as a guide."
+        )
+
+
+def _pace(cell: Cell, base: Cell) -> Iterator[str]:
+    name, confound = cell["name"], cell["confound"]
+    rate, of_base = cell["failure_rate"], base["failure_rate"]
+    if confound["tag"] == UNKNOWN:
+        if cell["step_time_samples"] and base["step_time_samples"]:
+            yield f"{name}: steps are not compared: {confound['why']}."
+        return
+    if confound["tag"] not in (SLOWER, FASTER) or rate is None or of_base is None:
+        return
+    means = f"{cell['mean_step_time_ms']:.4g} ms a step against {base['mean_step_time_ms']:.4g} ms"
+    if confound["tag"] == SLOWER and rate < of_base:
+        yield (f"{name}: fails less and is {paced(cell)} ({means}): slowness may be what hides the failure.")
+    elif confound["tag"] == FASTER and rate > of_base:
+        yield (
+            f"{name}: fails more and is {paced(cell)} ({means}): speed may be what brings the failure out."
+        )
+
+
+def of_all(cells: Sequence[Cell]) -> Iterator[str]:
+    """Yield the notes that several cells share: what so many trials could not have shown."""
+    groups: dict[tuple[Any, ...], list[str]] = {}
+    for cell in cells:
+        call, judged = cell["comparison"]["call"], cell["passed_count"] + cell["failed_count"]
+        if call in (NO_DIFFERENCE, TOO_FEW):
+            ends = (cell["comparison"]["worse_from"], cell["comparison"]["better_to"])
+            groups.setdefault((call, judged, *ends), []).append(cell["name"])
+    for (call, judged, worse_from, better_to), names in groups.items():
+        told = f"{listed(names)} ({count_of(judged, 'judged trial')}{' each' if len(names) > 1 else ''})"
+        if call == TOO_FEW:
+            yield f"Too few trials: {told}: no result would have been called worse or better."
+            continue
+        limits = []
+        if worse_from is not None:
+            limits.append(f"worse from {percent(worse_from)} failures on")
+        if better_to is not None:
+            limits.append(f"better up to {percent(better_to)}")
+        yield f"No difference seen: {told}: {' and '.join(limits)} would have been called."
+
+
+def _short(digest: str) -> str:
+    kind, colon, value = digest.rpartition(":")
+    return f"{kind}{colon}{value[:DIGEST]}"
+
+
+def _trials(numbers: Sequence[int]) -> str:
+    return f"trial{'s' if len(numbers) > 1 else ''} {listed([str(number) for number in numbers])}"

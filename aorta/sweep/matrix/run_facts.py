@@ -1,0 +1,42 @@
+"""What the matrix is told of a run beside its plan: ``RunFacts``, and ``State`` for how far it is."""
+
+from aorta.model.frozen import frozen
+
+RUNNING, COMPLETE, INTERRUPTED, STOPPED = STATES = ("running", "complete", "interrupted", "stopped")
+
+
+@frozen
+class RunFacts:
+    """A run. Times are texts, in UTC; ``revision`` is aorta's, ``argv`` the command that started the run.
+
+    ``recipe_path``, ``recipe_sha256`` and ``fingerprint`` are of the recipe. ``node`` is the host that
+    writes. ``resumed_at`` are the times at which the run was gone on with.
+    """
+
+    run_id: str
+    started_at: str
+    ticket: str | None = None
+    version: str | None = None
+    revision: str | None = None
+    recipe_path: str | None = None
+    recipe_sha256: str | None = None
+    fingerprint: str | None = None
+    argv: tuple[str, ...] = ()
+    node: str | None = None
+    warnings: tuple[str, ...] = ()
+    resumed_at: tuple[str, ...] = ()
+
+
+@frozen
+class State:
+    """How far a run is: running, complete, interrupted, or stopped on purpose before all trials were done.
+
+    ``why`` says what ended it (``SIGTERM``, ``fail_fast: a trial of none failed``). ``cell`` and ``trial``
+    are in flight, or were. ``at`` is the time of writing.
+    """
+
+    word: str
+    why: str | None = None
+    cell: str | None = None
+    trial: int | None = None
+    at: str | None = None
