@@ -1,4 +1,4 @@
-"""The body of a trial: construct, ``setup``, ``run``, ``cleanup`` always; whatever is raised becomes a report."""
+"""The body of a trial: construct, ``setup``, ``run``, ``cleanup`` always; what is raised becomes a report."""
 
 import time
 import traceback

@@ -1,7 +1,7 @@
 """``command``: the workload that is a command line, which a sweep executes by itself."""
 
 from aorta.model.frozen import frozen
-from aorta.workloads.protocol import IN_PROCESS, Workload, WorkloadResult
+from aorta.workloads.protocol import PROCESS, Workload, WorkloadResult
 
 
 @frozen
@@ -13,8 +13,9 @@ class Command(Workload):
     """Run the command line after ``--`` in every trial, and judge it by its exit and its output."""
 
     config_type = CommandConfig
+    trial_isolation_default = PROCESS
     trial_isolation_required = True
-    trial_isolation_supported = frozenset({IN_PROCESS})
+    trial_isolation_supported = frozenset({PROCESS})
 
     def run(self) -> WorkloadResult:
         """Refuse: each trial is a process of the sweep's, which has no object for it."""

@@ -66,7 +66,8 @@ class Report:
 
 def as_json(report: Report) -> dict[str, Any]:
     """Return a report as JSON values."""
-    return attrs.asdict(report)
+    made: Any = report
+    return attrs.asdict(made)
 
 
 def from_json(value: Mapping[str, Any]) -> Report:

@@ -1,0 +1,180 @@
+"""Verdicts on workloads: from the report of a trial's body, or from an end without one."""
+
+import signal
+
+from aorta.model.frozen import evolve
+from aorta.sweep.gpu_faults import gpu_fault
+from aorta.sweep.outcome import (
+    ERROR,
+    FAIL,
+    NO_SOURCE,
+    PASS,
+    PER_ITERATION,
+    PER_STEP,
+    WALL_CLOCK,
+    Outcome,
+)
+from aorta.workloads.report import CLEANUP, RUN, Raised, Report, bounded
+
+#: Signals that a process gets for what it did itself.
+CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
+
+_REASON = 400
+
+
+def outcome_of(report: Report, steps: int) -> Outcome:
+    """Return the outcome that a report says; ``steps`` are what the cell asked for."""
+    verdict, reason = _judged(report)
+    raised = report.raised or report.cleanup
+    notes = report.notes
+    if report.cleanup is not None:
+        notes = (*notes, f"cleanup raised: {_line(report.cleanup.told())}")
+    times, source = _times(report, steps, verdict)
+    return Outcome(
+        verdict=verdict,
+        reason=reason and _line(reason),
+        traceback=raised.traceback if raised is not None else None,
+        elapsed_s=report.elapsed_s,
+        step_times_ms=times,
+        step_time_source=source,
+        iterations=_iterations(report),
+        configured_iterations=report.configured_iterations,
+        failure_details=report.failure_details,
+        metrics=report.metrics,
+        notes=notes,
+    )
+
+
+def _judged(report: Report) -> tuple[str, str | None]:
+    if report.raised is not None:
+        return _of_exception(report.raised)
+    if report.wrong is not None:
+        return ERROR, report.wrong
+    if report.executed_iterations == 0 and report.configured_iterations:
+        return ERROR, f"did not run: 0 of {report.configured_iterations} iterations were done"
+    if report.main_work_started is False:
+        return ERROR, "did not run: its main work was never started"
+    if not report.passed:
+        return FAIL, _failure(report)
+    fault = gpu_fault(report.cleanup.text) if report.cleanup is not None else None
+    return (FAIL, f"{fault} (in {CLEANUP})") if fault is not None else (PASS, None)
+
+
+def _of_exception(raised: Raised) -> tuple[str, str]:
+    """A failure is what the work itself ran into; before it nothing was found out about the subject."""
+    if raised.phase == RUN and (raised.assertion or gpu_fault(f"{raised.type}: {raised.text}")):
+        return FAIL, raised.told()
+    return ERROR, raised.told()
+
+
+def _failure(report: Report) -> str:
+    words = [f"{report.failure_count} failures" if report.failure_count != 1 else "1 failure"]
+    if report.first_failure_iteration is not None:
+        words.append(f"the first in iteration {report.first_failure_iteration}")
+    told = ", ".join(words) if report.failure_count else "the workload says that it did not pass"
+    details = report.failure_details
+    hints = [str(detail[key]) for detail in details for key in ("hint", "error", "text") if detail.get(key)]
+    return f"{told}: {hints[0]}" if hints else told
+
+
+def _iterations(report: Report) -> int | None:
+    if report.executed_iterations is not None:
+        return report.executed_iterations
+    return report.total_iterations or None
+
+
+def _times(report: Report, steps: int, verdict: str) -> tuple[tuple[float, ...], str]:
+    if report.step_times_ms:
+        return report.step_times_ms, PER_STEP
+    done = _iterations(report)
+    if done and report.work_s > 0:
+        return (report.work_s * 1000 / done,), PER_ITERATION
+    if verdict != ERROR and steps > 0 and report.elapsed_s > 0:
+        return (report.elapsed_s * 1000 / steps,), WALL_CLOCK
+    return (), NO_SOURCE
+
+
+def outcome_without(status: int | None, phase: str | None, stacks: str, log: str) -> Outcome:
+    """Return the outcome of a worker that ended without an answer.
+
+    ``status`` is its exit status, negative for a signal; ``phase`` the last it came to, ``stacks`` what
+    faulthandler wrote, ``log`` the end of its standard error.
+    """
+    where = f"in {phase}" if phase else "before its code began"
+    last = next((line.strip() for line in reversed(log.splitlines()) if line.strip()), "")
+    kept = bounded(stacks or log) or None
+    name = signal_name(status)
+    if name is not None:
+        crash = name in CRASHES
+        reason = f"the process was ended by {name} {where}"
+        if name == "SIGKILL":
+            reason += ": by somebody else, or because memory ran out"
+        elif crash:
+            reason += place(stacks)
+        fault = gpu_fault(log)
+        verdict = FAIL if crash or fault is not None else ERROR
+        return Outcome(
+            verdict=verdict,
+            reason=_line(f"{reason}; {fault}" if fault else reason),
+            traceback=kept,
+            signal=name,
+        )
+    fault = gpu_fault(log) if phase == RUN else None
+    ended = f"exit status {status}" if status is not None else "an exit status that nobody knows"
+    told = f"the process ended with {ended} {where}, without an answer"
+    return Outcome(
+        verdict=FAIL if fault else ERROR,
+        reason=_line(f"{told}: {fault or last}" if fault or last else told),
+        traceback=kept,
+        exit_code=status,
+    )
+
+
+def timed_out(limit_s: float | None, elapsed_s: float, phase: str | None, stacks: str) -> Outcome:
+    """Return the outcome of a trial whose time was over."""
+    where = f"in {phase}" if phase else "before its code began"
+    return Outcome(
+        verdict=ERROR,
+        reason=_line(f"timed out after {limit_s or elapsed_s:g} s {where}{place(stacks)}"),
+        traceback=bounded(stacks) or None,
+        timed_out=True,
+        elapsed_s=elapsed_s,
+    )
+
+
+def crashed_after(outcome: Outcome, name: str) -> Outcome:
+    """Return what a crash makes of an outcome that was told before it."""
+    note = f"its process was ended by {name} after its answer"
+    if outcome.verdict == PASS and name in CRASHES:
+        reason = f"the process was ended by {name} after run() had passed"
+        return evolve(outcome, verdict=FAIL, reason=reason, signal=name)
+    return evolve(outcome, notes=(*outcome.notes, note), signal=name)
+
+
+def signal_name(status: int | None) -> str | None:
+    """Return the name of the signal that a negative exit status stands for."""
+    if status is None or status >= 0:
+        return None
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
+
+
+def place(stacks: str) -> str:
+    """Return where the thread was that crashed, else the main one, by what faulthandler wrote."""
+    if not stacks:
+        return ""
+    from aorta.host.interpreter import place_in
+
+    current = stacks.find("\nCurrent thread")
+    if current >= 0:
+        stacks = stacks[current:]
+        following = stacks.find("\n\nThread")
+        stacks = stacks[:following] if following > 0 else stacks
+    return place_in(stacks)
+
+
+def _line(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _REASON else f"{text[: _REASON - 1]}…"

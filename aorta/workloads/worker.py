@@ -1,0 +1,114 @@
+"""A trial's own interpreter: what the sweep starts for ``process`` isolation, told by a request in a file.
+
+It needs the standard library, and attrs where this package finds it (``BOOT``). The answer is one file that
+appears whole or not at all; stacks and phases go to a file of their own, whatever the workload does with
+its standard streams.
+"""
+
+import contextlib
+import faulthandler
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aorta.workloads.report import CONFIG, IMPORT, Report, as_json
+
+#: Starts the worker in any Python from 3.10. The names in ``first`` are taken from the sweep's own place, so
+#: that both sides are of one version; those in ``last`` and ``path`` serve what is found nowhere else.
+BOOT = """
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
+import json
+from importlib.machinery import PathFinder
+with open(sys.argv[1], encoding="utf-8") as file:
+    request = json.load(file)
+class Given:
+    def __init__(self, places):
+        self.places = places
+    def find_spec(self, name, path=None, target=None):
+        return PathFinder.find_spec(name, [self.places[name]]) if name in self.places else None
+    def invalidate_caches(self):
+        pass
+sys.meta_path.insert(0, Given(request["first"]))
+sys.meta_path.append(Given(request["last"]))
+sys.path += [entry for entry in request["path"] if entry not in sys.path]
+sys.argv[:] = ["aorta-trial"]
+from aorta.workloads.worker import main
+main(request)
+"""
+
+#: How a line of the trace begins that is not of a stack.
+MARK = "@"
+BEGUN, PHASE = "begun", "phase"
+
+#: Dumps the stacks of all threads into the trace.
+STACKS = signal.SIGUSR1
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main(request: Mapping[str, Any]) -> None:
+    """Do the trial of a request and write the answer."""
+    own = os.getpid()
+    # Held open for as long as the process lives, since a crash writes to it.
+    trace = os.open(request["trace"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    faulthandler.enable(trace, all_threads=True)
+    faulthandler.register(STACKS, trace, all_threads=True)
+    _mark(trace, BEGUN, repr(time.monotonic()))
+    if request["parent"] is not None:
+        _end_with(request["parent"])
+    for stream in (sys.stdout, sys.stderr):
+        # What was printed before a crash is not lost.
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            stream.reconfigure(errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
+    report = done(request, lambda phase: _mark(trace, PHASE, phase))
+    if os.getpid() != own:
+        # A child of the workload's that came back here; the trial is its parent's.
+        os._exit(0)
+    _write(request["response"], {"nonce": request["nonce"], "report": as_json(report)})
+
+
+def done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
+    """Do the trial and return its report."""
+    from aorta.workloads.body import exception, perform
+    from aorta.workloads.config import make_config
+    from aorta.workloads.discovery import resolve
+    from aorta.workloads.protocol import TrialInfo
+
+    phase = IMPORT
+    try:
+        began(IMPORT)
+        cls = resolve(request["target"])
+        began(phase := CONFIG)
+        config = make_config(cls, request["config"], request["trial"]["steps"])
+    except BaseException as error:
+        return Report(raised=exception(error, phase))
+    return perform(cls, config, TrialInfo(**request["trial"]), began=began)
+
+
+def _mark(trace: int, *words: str) -> None:
+    with contextlib.suppress(OSError):
+        os.write(trace, f"{MARK}{' '.join(words)}\n".encode())
+
+
+def _end_with(parent: int) -> None:
+    """Ask the kernel to end this process when its parent is gone: nobody would end it then."""
+    with contextlib.suppress(Exception):
+        import ctypes
+
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _write(path: str, answer: Mapping[str, Any]) -> None:
+    text = json.dumps(answer, allow_nan=False)
+    with open(f"{path}.part", "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(f"{path}.part", path)
