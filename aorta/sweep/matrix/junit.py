@@ -8,16 +8,17 @@ from aorta.model.text import printable
 from aorta.sweep.matrix.table import CALLED, Cell
 from aorta.sweep.outcome import ERROR, FAIL
 
+_COUNTS = ("tests", "failures", "errors", "skipped")
 _KINDS = {FAIL: "failure", ERROR: "error"}
 
 
 def junit(document: Mapping[str, Any]) -> str:
     """Return the XML of a run. Trials that were not executed are skipped cases."""
     root = ET.Element("testsuites", name=_text(f"aorta sweep {document['workload']}"))
-    for cell in document["cells"]:
-        root.append(_suite(cell, document))
-    totals = document["totals"]
-    _count(root, totals["planned"], totals["failed"], totals["errors"], totals["planned"] - totals["done"])
+    suites = [_suite(cell, document) for cell in document["cells"]]
+    root.extend(suites)
+    totals = [sum(int(suite.get(name, "0")) for suite in suites) for name in _COUNTS]
+    _count(root, *totals)
     root.set("time", _seconds(sum(cell["total_elapsed_s"] for cell in document["cells"])))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
@@ -25,9 +26,8 @@ def junit(document: Mapping[str, Any]) -> str:
 
 def _suite(cell: Cell, document: Mapping[str, Any]) -> ET.Element:
     suite = ET.Element("testsuite", name=_text(cell["name"]))
-    # A cell that may end early has no trials that are missing.
-    planned = cell["done_count"] if cell["stop_after"] and document["complete"] else cell["trials"]
-    missing = max(0, planned - cell["done_count"])
+    # In a run that is complete, a cell with fewer trials ended early as it was to.
+    missing = 0 if document["complete"] else max(0, cell["trials"] - cell["done_count"])
     _count(suite, cell["done_count"] + missing, cell["failed_count"], cell["error_count"], missing)
     suite.set("time", _seconds(cell["total_elapsed_s"]))
     suite.set("timestamp", _text(document["run_timestamp"]))
@@ -73,7 +73,7 @@ def _case(suite: ET.Element, cell: Cell, trial: Mapping[str, Any]) -> None:
 
 
 def _count(element: ET.Element, tests: int, failures: int, errors: int, skipped: int) -> None:
-    for name, number in (("tests", tests), ("failures", failures), ("errors", errors), ("skipped", skipped)):
+    for name, number in zip(_COUNTS, (tests, failures, errors, skipped), strict=True):
         element.set(name, str(number))
 
 

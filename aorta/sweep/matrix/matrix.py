@@ -55,8 +55,8 @@ class Matrix:
         """Return matrix.json."""
         self._refresh()
         parts = (_members(self._head(state)), self._facts_text)
-        listed = ",\n".join(cell.text for cell in self._cells.values())
-        return f'{{\n{",".join(parts)},\n "cells": [{listed}\n ]\n}}\n'
+        listed = ",".join(cell.text for cell in self._cells.values())
+        return f'{{{",".join(parts)},\n "cells": [{listed}\n ]\n}}\n'
 
     def markdown(self, state: State) -> str:
         """Return matrix.md."""
@@ -134,9 +134,8 @@ class _Cell:
             return
         if self._seen is None or self._seen[0] != seen[0]:
             listed = [self._trials[number] for number in sorted(self._trials)]
-            paths = ",\n     ".join(path for path, _ in listed)
-            results = ",\n     ".join(result for _, result in listed)
-            self._trials_text = f'\n   "trial_paths": [{paths}],\n   "trial_results": [{results}]'
+            paths, results = (_lines([pair[which] for pair in listed]) for which in (0, 1))
+            self._trials_text = f'\n   "trial_paths": {paths},\n   "trial_results": {results}'
         counted = {
             **cells.counted(self.tally, comparison, pace),
             "first_failure": self._first.get(FAIL),
@@ -190,3 +189,9 @@ def _members(values: Mapping[str, Any], depth: int = 1) -> str:
     """Return the members of an object, one a line."""
     indent = " " * depth
     return ",".join(f"\n{indent}{_encoded(name)}: {_encoded(value)}" for name, value in values.items())
+
+
+def _lines(texts: list[str]) -> str:
+    """Return a list, one member a line."""
+    joined = ",\n    ".join(texts)
+    return f"[\n    {joined}\n   ]" if texts else "[]"

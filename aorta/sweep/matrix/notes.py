@@ -7,6 +7,9 @@ from aorta.model.text import count_of, listed
 from aorta.sweep.matrix.compare import BETTER, FASTER, NO_DIFFERENCE, SLOWER, TOO_FEW, UNKNOWN, WORSE
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING
 from aorta.sweep.matrix.table import Cell, paced, percent
+from aorta.sweep.outcome import ERROR, FAIL, PASS
+
+_COUNTED = {PASS: "passed_count", FAIL: "failed_count", ERROR: "error_count"}
 
 #: The most characters of an environment's digest, its kind aside.
 DIGEST = 12
@@ -43,11 +46,24 @@ def of_cell(cell: Cell, base: Cell | None) -> Iterator[str]:
         yield f"{name}: the environment was not the same in all trials: {'; '.join(kinds)}."
     if base is not None and base is not cell:
         yield from _pace(cell, base)
+    yield from _ended_early(cell)
+
+
+def _ended_early(cell: Cell) -> Iterator[str]:
     stop = cell["stop_after"]
-    if stop and cell["comparison"]["call"] in (WORSE, BETTER):
+    if not stop or cell["done_count"] >= cell["trials"]:
+        return
+    events = cell[_COUNTED[stop["event_verdict"]]]
+    if events >= stop["events"]:
+        text = (
+            f"{cell['name']}: ended early, with {events} {stop['event_verdict']} in"
+            f" {count_of(cell['done_count'], 'trial')} of at most {cell['trials']}"
+        )
+        called = cell["comparison"]["call"] in (WORSE, BETTER)
         yield (
-            f"{name}: its trials end after {stop['events']} with {stop['event_verdict']}, so the rate"
-            " looks more extreme than it is: take the call as a guide."
+            f"{text}; its rate looks more extreme than it is, so take the call as a guide."
+            if called
+            else f"{text}."
         )
 
 
@@ -82,12 +98,9 @@ def of_all(cells: Sequence[Cell]) -> Iterator[str]:
         if call == TOO_FEW:
             yield f"Too few trials: {told}: no result would have been called worse or better."
             continue
-        limits = []
-        if worse_from is not None:
-            limits.append(f"worse from {percent(worse_from)} failures on")
-        if better_to is not None:
-            limits.append(f"better up to {percent(better_to)}")
-        yield f"No difference seen: {told}: {' and '.join(limits)} would have been called."
+        limits = [f"of at least {percent(worse_from)}"] if worse_from is not None else []
+        limits += [f"of at most {percent(better_to)}"] if better_to is not None else []
+        yield f"No difference seen: {told}: only failure rates {' or '.join(limits)} would have been called."
 
 
 def _short(digest: str) -> str:
@@ -96,4 +109,11 @@ def _short(digest: str) -> str:
 
 
 def _trials(numbers: Sequence[int]) -> str:
-    return f"trial{'s' if len(numbers) > 1 else ''} {listed([str(number) for number in numbers])}"
+    """Return numbers of trials in words, those in a row as ``3-7``."""
+    rows: list[list[int]] = []
+    for number in numbers:
+        if rows and rows[-1][-1] == number - 1:
+            rows[-1][1:] = [number]
+        else:
+            rows.append([number])
+    return f"trial{'s' if len(numbers) > 1 else ''} {listed(['-'.join(map(str, row)) for row in rows])}"

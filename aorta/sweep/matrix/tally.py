@@ -7,12 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from aorta.model.frozen import frozen
+from aorta.model.redact import redact
 from aorta.sweep.matrix.samples import Samples
 from aorta.sweep.outcome import ERROR, FAIL, NO_SOURCE, PASS, PER_ITERATION, PER_STEP, SOURCES, WALL_CLOCK
 from aorta.sweep.summary import TrialSummary
 
 #: From this part of trials without a verdict on, the others may not be typical either.
 UNRELIABLE = 0.10
+
+#: The most characters of a hint.
+HINT = 300
 
 #: Numbers that name something and measure nothing; a mean of them says nothing.
 NO_METRICS = frozenset(
@@ -70,7 +74,7 @@ class Tally:
         self.detectors.update(dict.fromkeys(trial.failed, 1))
         self.warned.update(dict.fromkeys(trial.warned, 1))
         if trial.hint:
-            self.hints[trial.hint] += 1
+            self.hints[redact(trial.hint)[:HINT]] += 1
         if trial.env_digest is not None:
             self.digests.setdefault(trial.env_digest, array("q")).append(trial.trial)
         self.elapsed.add((trial.elapsed_s * 1000,))

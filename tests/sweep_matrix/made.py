@@ -1,0 +1,67 @@
+"""Plans, runs and trials for the tests of the matrix."""
+
+from aorta.sweep.matrix.matrix import Matrix
+from aorta.sweep.matrix.run_facts import COMPLETE, RunFacts, State
+from aorta.sweep.outcome import PER_STEP
+from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.recipe.model import Recipe
+from aorta.sweep.registry import Environment
+from aorta.sweep.summary import TrialSummary
+
+DONE = State(word=COMPLETE)
+LOCAL = Environment(name="local")
+RUN = RunFacts(
+    run_id="run-1",
+    started_at="2026-11-30T12:00:00Z",
+    ticket="T-1",
+    version="1.2.3",
+    revision="0123456789abcdef",
+    recipe_path="recipes/a.yaml",
+    recipe_sha256="ab" * 32,
+    fingerprint="f1",
+    argv=("aorta", "sweep", "run", "--recipe", "recipes/a.yaml"),
+    node="node-1",
+)
+
+
+def cell(name, **more):
+    return PlannedCell(**{"name": name, "mitigations": (name,), "environment": LOCAL, "trials": 5, **more})
+
+
+def plan(*cells, baseline=None, **recipe):
+    return Plan(
+        recipe=Recipe(**{"trials": 5, **recipe}),
+        workload="command",
+        isolation="process",
+        cells=cells,
+        baseline=baseline or cells[0].name,
+    )
+
+
+def trial(name, number, verdict="pass", **more):
+    made = {"cell": name, "trial": number, "verdict": verdict, "elapsed_s": 1.5}
+    return TrialSummary(**{**made, "path": f"cells/{name}/trial_{number:03d}.json", **more})
+
+
+def trials(name, verdicts, **more):
+    """Return trials by letters: p, f, e."""
+    words = {"p": "pass", "f": "fail", "e": "error"}
+    return [trial(name, number, words[letter], **more) for number, letter in enumerate(verdicts)]
+
+
+def stepped(name, number, *times, verdict="pass", source=PER_STEP, **more):
+    return trial(name, number, verdict, step_times_ms=times, step_time_source=source, **more)
+
+
+def matrix(cells, summaries, run=RUN, **options):
+    made = Matrix(plan(*cells, **options), run, environ={})
+    made.restore(summaries)
+    return made
+
+
+def document(cells, summaries, state=DONE, **options):
+    return matrix(cells, summaries, **options).document(state)
+
+
+def by_name(made):
+    return {one["name"]: one for one in made["cells"]}
