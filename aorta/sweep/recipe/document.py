@@ -50,7 +50,7 @@ class Document:
         while place is None and above:
             place = self.values.get(above) or self.keys.get(above)
             above = above[:-1]
-        line, column = place or self.values.get((), (None, None))
+        line, column = place or self.values.get(()) or (None, None)
         return Problem(path=written(path), text=text, line=line, column=column)
 
 
@@ -75,8 +75,7 @@ def read_document(path: str) -> Document:
     try:
         composition = composed(text)
     except Unreadable as error:
-        line, column = error.place or (None, None)
-        raise _refused(path, str(error), line, column) from None
+        raise _refused(path, str(error), *(error.place or (None,))) from None
     return Document(
         source=path,
         sha256=sha256,
@@ -107,10 +106,13 @@ class Composition:
         self.faults: list[tuple[Path, str]] = []
         self._count = 0
 
-    def enter(self, path: Path, place: Place, count: int = 1, depth: int = 0) -> None:
-        """Note where a value stands, of how many values and how deep it is. Raises Unreadable for too many or too deep."""
+    def enter(self, path: Path, place: Place, size: int = 1, depth: int = 0) -> None:
+        """Note where a value stands, of how many values and how deep it is.
+
+        Raises Unreadable for what is too much or too deep.
+        """
         self.values[path] = place
-        self._count += count
+        self._count += size
         if self._count > MAX_VALUES:
             raise Unreadable(f"the file has more than {MAX_VALUES} values, aliases counted", place)
         if len(path) + depth > MAX_DEPTH:

@@ -80,7 +80,9 @@ class _Composer:
             name = self._scalar((*path, "?"))
             here = (*path, name)
             if name in values:
-                self._made.faults.append((here, f"stands twice; it is in line {self._made.keys[here][0]} too"))
+                self._made.faults.append(
+                    (here, f"stands twice; it is in line {self._made.keys[here][0]} too")
+                )
             self._made.keys[here] = place
             if self._skip() != ":":
                 raise json.JSONDecodeError("a colon should stand here", self._text, self._at)

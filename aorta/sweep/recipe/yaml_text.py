@@ -16,7 +16,7 @@ class _Value(NamedTuple):
     """A value, how many values it is with all in it, and how deep it goes."""
 
     value: Any
-    count: int = 1
+    size: int = 1
     depth: int = 0
 
 
@@ -98,7 +98,7 @@ class _Composer:
         anchored = self._anchors[event.anchor]
         if anchored is None:
             raise Unreadable(f"the alias *{shown(event.anchor)} stands in its own value", _place(event))
-        self._made.enter(path, _place(event), anchored.count, anchored.depth)
+        self._made.enter(path, _place(event), anchored.size, anchored.depth)
         return anchored
 
     def _sequence(self, path: Path) -> _Value:
@@ -107,7 +107,7 @@ class _Composer:
         while not isinstance(event := self._events.get_event(), self._yaml.SequenceEndEvent):
             made = self._node(event, (*path, len(values)))
             values.append(made.value)
-            size, depth = size + made.count, max(depth, made.depth + 1)
+            size, depth = size + made.size, max(depth, made.depth + 1)
         return _Value(values, size, depth)
 
     def _mapping(self, path: Path) -> _Value:
@@ -120,7 +120,7 @@ class _Composer:
             first = self._made.keys.get(here)
             self._made.keys[here] = _place(event)
             made = self._node(self._events.get_event(), here)
-            size, depth = size + made.count, max(depth, made.depth + 1)
+            size, depth = size + made.size, max(depth, made.depth + 1)
             if first is not None:
                 self._made.faults.append((here, f"stands twice; it is in line {first[0]} too"))
             elif merges:
@@ -171,7 +171,9 @@ class _Composer:
             return f"{_TAG}str" if event.tag == "!" else tag
         tag = event.tag
         if tag.removeprefix(_TAG) not in ("str", "int", "float", "bool", "null", "binary"):
-            raise Unreadable(f"the tag {_short(tag)} is not allowed: a recipe has plain values", _place(event))
+            raise Unreadable(
+                f"the tag {_short(tag)} is not allowed: a recipe has plain values", _place(event)
+            )
         return tag
 
     def _plain_tag(self, event: Any, word: str) -> None:

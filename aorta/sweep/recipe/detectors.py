@@ -1,0 +1,47 @@
+"""Names that a recipe may use: detectors and their tiers, and what can be collected."""
+
+from typing import Final
+
+from aorta.sweep.recipe.problems import shown
+
+TIERS: Final = ("tier1", "tier2", "tier3", "tier4", "tier5")
+COLLECTORS: Final = ("rocprof", "proton", "numerics", "layer_numerics", "amd_log")
+#: The detectors that a recipe defines itself.
+CUSTOM: Final = "custom:"
+
+
+_BUILT_IN: Final = {
+    "tier1": ("exit_nonzero", "sigsegv", "sigabrt", "sigbus", "timeout", "coredump", "exec_failed"),
+    "tier2": ("hang",),
+    "tier3": (
+        "amdgpu_reset",
+        "sdma_timeout",
+        "vm_l2_fault",
+        "xgmi_link_error",
+        "pcie_aer_fatal",
+        "vram_growth",
+        "thermal_throttle",
+    ),
+    "tier4": (
+        "python_traceback",
+        "hip_error",
+        "cuda_error",
+        "rocm_error",
+        "nccl_rccl_error",
+        "collective_timeout",
+        "nan_signature",
+    ),
+}
+
+
+def known_detectors() -> frozenset[str]:
+    """Return the names of the built-in detectors, ``tier4:hip_error``."""
+    return frozenset(f"{tier}:{name}" for tier, names in _BUILT_IN.items() for name in names)
+
+
+def detector_fault(name: str) -> str | None:
+    """Return what is wrong with the name of a detector that is to be disabled."""
+    known = known_detectors()
+    if name in known or (name.startswith(CUSTOM) and len(name) > len(CUSTOM)):
+        return None
+    return f"{shown(name)!r} is no detector; allowed: {', '.join(sorted(known))}, custom:ID"

@@ -1,0 +1,80 @@
+"""``Fault``: what is wrong with a value while a recipe is read, and how it is told."""
+
+import difflib
+import math
+import typing
+from collections.abc import Iterable
+from typing import Any, Final
+
+from aorta.sweep.recipe.problems import Path, shown
+
+
+class Fault(typing.NamedTuple):
+    """What is wrong with a value, or with a key. ``wanted`` is set where it is the type."""
+
+    path: Path
+    text: str = ""
+    key: bool = False
+    wanted: str = ""
+    got: Any = None
+
+    def below(self, name: str | int) -> "Fault":
+        """Return the fault seen from one level higher."""
+        return self._replace(path=(name, *self.path))
+
+
+def unknown(name: str, allowed: Iterable[str]) -> str:
+    """Return what is said of a key that is not known."""
+    known = list(allowed)
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return f"is no key here; {hint}allowed: {', '.join(known)}"
+
+
+WORDS: Final[dict[type[Any], str]] = {
+    bool: "true or false",
+    int: "an integer",
+    float: "a number",
+    str: "a text",
+}
+_GOT: Final[dict[type[Any], str]] = {
+    type(None): "nothing",
+    bool: "a boolean",
+    list: "a list",
+    dict: "a mapping",
+    bytes: "binary data",
+    **{kind: WORDS[kind] for kind in (int, float, str)},
+}
+
+
+def told(fault: Fault, spelled: str | None, *, secret: bool) -> str:
+    """Return what is wrong in words; ``spelled`` is how the value is written, if it is no text."""
+    if not fault.wanted:
+        return fault.text
+    got = _GOT.get(type(fault.got), "a date")
+    text = f"expected {fault.wanted}, got {got}"
+    if fault.wanted == WORDS[str] and spelled:
+        if secret:
+            return f"{text}: write it in quotes"
+        read = {True: "true", False: "false"}.get(fault.got, str(fault.got)) if fault.got is not None else ""
+        meaning = f" (read as {shown(read)})" if read not in ("", spelled) else ""
+        return f'{text}, {shown(spelled)}{meaning}: write it in quotes: "{shown(spelled)}"'
+    if type(fault.got) is not str or secret:
+        return text
+    if fault.wanted == "a list":
+        return f"{text}: write [{shown(fault.got)}]"
+    if fault.wanted in (WORDS[int], WORDS[float]):
+        return f"{text}, {shown(fault.got)!r}{_without_quotes(fault)}"
+    return f"{text}, {shown(fault.got)!r}"
+
+
+def _without_quotes(fault: Fault) -> str:
+    try:
+        number = float(fault.got)
+    except ValueError:
+        return ""
+    if not math.isfinite(number):
+        return ""
+    if number.is_integer() and abs(number) < 1e15:
+        return f": write {int(number)}"
+    return f": write {number}" if fault.wanted == WORDS[float] else ""
