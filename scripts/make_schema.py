@@ -1,4 +1,4 @@
-"""Write schema/snapshot-VERSION.schema.json from the declarations of the built-in collectors."""
+"""Write schema/snapshot-VERSION.schema.json and schema/recipe-VERSION.json from what is declared in the code."""
 
 import json
 import sys
@@ -10,8 +10,12 @@ sys.path[:0] = [str(ROOT), str(ROOT / "collectors")]
 from aorta.model.schema import document_schema  # noqa: E402
 from aorta.model.snapshot import SCHEMA_VERSION  # noqa: E402
 from aorta.plugin.discovery import discover  # noqa: E402
+from aorta.sweep.matrix.schema import matrix_schema  # noqa: E402
+from aorta.sweep.recipe.model import SCHEMA_VERSION as RECIPE_VERSION  # noqa: E402
+from aorta.sweep.recipe.schema import recipe_schema  # noqa: E402
 
 TARGET = ROOT / "schema" / f"snapshot-{SCHEMA_VERSION}.schema.json"
+RECIPE_TARGET = ROOT / "schema" / f"recipe-{RECIPE_VERSION}.json"
 
 
 def text() -> str:
@@ -19,6 +23,16 @@ def text() -> str:
     return json.dumps(document_schema(discover(outside=False)), indent=2, ensure_ascii=False) + "\n"
 
 
+def recipe_text() -> str:
+    """Return the schema of recipes as it is written."""
+    return json.dumps(recipe_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 if __name__ == "__main__":
     TARGET.write_text(text(), encoding="utf-8")
     print(TARGET.relative_to(ROOT))
+    matrix = ROOT / "schema" / "matrix-1.json"
+    matrix.write_text(json.dumps(matrix_schema(), indent=2) + "\n", encoding="utf-8")
+    print(matrix.relative_to(ROOT))
+    RECIPE_TARGET.write_text(recipe_text(), encoding="utf-8")
+    print(RECIPE_TARGET.relative_to(ROOT))
