@@ -86,7 +86,9 @@ def _known(files: tuple[str, ...]) -> "Registries":
     try:
         known = registries(files)
     except RegistryError as error:
-        raise Misuse("\naorta: ".join(error.problems)) from None
+        for problem in error.problems[:-1]:
+            say(f"aorta: {problem}")
+        raise Misuse(error.problems[-1]) from None
     for problem in known.problems:
         say(f"aorta: {printable(problem)}")
     return known

@@ -38,9 +38,9 @@ def baseline_of(recipe: Recipe, cells: Sequence[CellRecipe], problems: list[str]
 
 
 def _absent(recipe: Recipe, name: str) -> str:
-    known = {cell.name for cell in recipe.cells}
-    known |= {f"{change}-{other}" for change in recipe.mitigation_axis for other in recipe.diagnostic_axis}
-    if name in known:
+    from aorta.sweep.recipe.cells import all_cells
+
+    if name in {cell.name for cell in all_cells(recipe)}:
         return (
             f"confound.baseline_cell {name} is not among the cells that run: take it in with --only {name}, "
             "or leave it out of --skip"
