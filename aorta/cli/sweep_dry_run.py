@@ -13,7 +13,7 @@ from aorta.host.redaction import Redaction, secrets_of
 from aorta.model.text import count_of, printable
 from aorta.sweep.overlay import Layer, overlay_of
 from aorta.sweep.recipe.model import COMMAND, INTERLEAVED, PROCESS, Recipe
-from aorta.sweep.store import place_of
+from aorta.sweep.run.store import place_of
 
 if TYPE_CHECKING:
     from aorta.sweep.checks import Problem

@@ -162,7 +162,7 @@ def _extra(recipe: Recipe, cell: CellRecipe) -> Iterator[Layer]:
 
 def _same_folder(cells: Sequence[PlannedCell]) -> Iterator[str]:
     """Yield what is wrong with environments that would write into one directory."""
-    from aorta.sweep.store import slug
+    from aorta.sweep.slug import slug
 
     known: dict[str, Environment] = {}
     for cell in cells:
