@@ -10,33 +10,11 @@ COLLECTORS: Final = ("rocprof", "proton", "numerics", "layer_numerics", "amd_log
 CUSTOM: Final = "custom:"
 
 
-_BUILT_IN: Final = {
-    "tier1": ("exit_nonzero", "sigsegv", "sigabrt", "sigbus", "timeout", "coredump", "exec_failed"),
-    "tier2": ("hang",),
-    "tier3": (
-        "amdgpu_reset",
-        "sdma_timeout",
-        "vm_l2_fault",
-        "xgmi_link_error",
-        "pcie_aer_fatal",
-        "vram_growth",
-        "thermal_throttle",
-    ),
-    "tier4": (
-        "python_traceback",
-        "hip_error",
-        "cuda_error",
-        "rocm_error",
-        "nccl_rccl_error",
-        "collective_timeout",
-        "nan_signature",
-    ),
-}
-
-
 def known_detectors() -> frozenset[str]:
     """Return the names of the built-in detectors, ``tier4:hip_error``."""
-    return frozenset(f"{tier}:{name}" for tier, names in _BUILT_IN.items() for name in names)
+    from aorta.sweep.command.catalogue import DETECTORS
+
+    return DETECTORS
 
 
 def detector_fault(name: str) -> str | None:

@@ -10,7 +10,6 @@ from aorta.sweep.recipe.model import INTERLEAVED, Recipe, StopAfter
 from aorta.sweep.recipe.problems import Problem, RecipeError, written
 from aorta.sweep.recipe.rules import faults_of
 
-
 #: The steps of a trial of ``--smoke``, at most.
 SMOKE_STEPS: Final = 2
 
