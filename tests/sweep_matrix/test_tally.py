@@ -8,8 +8,8 @@ from aorta.sweep.outcome import NO_SOURCE, PER_ITERATION, PER_STEP, WALL_CLOCK
 from .made import stepped, trial, trials
 
 
-def of(*summaries, warmup=0, steps=1):
-    tally = Tally(warmup, steps)
+def of(*summaries, warmup=0):
+    tally = Tally(warmup)
     for summary in summaries:
         tally.add(summary)
     return tally
@@ -58,13 +58,6 @@ def test_a_trial_that_is_all_warming_up_counts_whole():
 def test_only_steps_that_were_timed_can_be_warming_up():
     tally = of(stepped("a", 0, 50, 10, source=PER_ITERATION), warmup=1)
     assert len(tally.samples) == 2
-
-
-def test_times_of_a_whole_trial_are_divided():
-    timed = trial("a", 0, elapsed_s=2.0, iterations=4, step_time_source=PER_ITERATION)
-    assert of(timed).samples.mean == 500
-    assert of(trial("a", 0, elapsed_s=2.0, step_time_source=WALL_CLOCK), steps=10).samples.mean == 200
-    assert of(trial("a", 0, elapsed_s=2.0, iterations=0, step_time_source=PER_ITERATION)).samples.mean is None
 
 
 def test_the_source_is_the_worst_that_contributed():

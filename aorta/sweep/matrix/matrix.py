@@ -108,7 +108,7 @@ class _Cell:
     def __init__(self, cell: PlannedCell, environ: Mapping[str, str], warmup_steps: int) -> None:
         overlay = overlay_of(cell.layers, environ) if cell.layers else {}
         self.planned = cells.planned(cell, overlay)
-        self.tally = Tally(warmup_steps, cell.steps)
+        self.tally = Tally(warmup_steps)
         self.document: dict[str, Any] = {}
         self.text = ""
         self._planned_text = _members(self.planned, 3)
@@ -178,6 +178,8 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
         "runtime_provenance": {"package_version": run.version, "git_sha": run.revision},
         "argv": list(redact_argv(run.argv)),
         "node": run.node,
+        "host_digest": run.host_digest,
+        "host_digest": run.host_digest,
     }
 
 

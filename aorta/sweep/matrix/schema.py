@@ -148,6 +148,7 @@ _MATRIX = _object(
     runtime_provenance=_object(package_version=_or_null(TEXT), git_sha=_or_null(TEXT)),
     argv=_list(TEXT),
     node=_or_null(TEXT),
+    host_digest=_or_null(TEXT),
     cells=_list(_CELL),
 )
 

@@ -9,7 +9,7 @@ from typing import Any
 from aorta.model.frozen import frozen
 from aorta.model.redact import redact
 from aorta.sweep.matrix.samples import Samples
-from aorta.sweep.outcome import ERROR, FAIL, NO_SOURCE, PASS, PER_ITERATION, PER_STEP, SOURCES, WALL_CLOCK
+from aorta.sweep.outcome import ERROR, FAIL, NO_SOURCE, PASS, PER_STEP, SOURCES
 from aorta.sweep.summary import TrialSummary
 
 #: From this part of trials without a verdict on, the others may not be typical either.
@@ -48,10 +48,10 @@ class Metric:
 
 
 class Tally:
-    """A cell's trials; each was asked for ``steps``, of which ``warmup_steps`` do not count."""
+    """A cell's trials, whose first ``warmup_steps`` do not count for step times."""
 
-    def __init__(self, warmup_steps: int = 0, steps: int = 1) -> None:
-        self._warmup, self._steps = warmup_steps, steps
+    def __init__(self, warmup_steps: int = 0) -> None:
+        self._warmup = warmup_steps
         self.verdicts = dict.fromkeys((PASS, FAIL, ERROR), 0)
         self.exits: Counter[str] = Counter()
         self.outcomes: Counter[str] = Counter()
@@ -94,7 +94,7 @@ class Tally:
 
     def _add_times(self, trial: TrialSummary) -> None:
         """Add the step times of a trial that was judged; one that was not may have ended anywhere."""
-        times, before = times_of(trial, self._warmup, self._steps), len(self.samples)
+        times, before = times_of(trial, self._warmup), len(self.samples)
         self.samples.add(times)
         if len(self.samples) > before:
             # The worst that any trial had is what all of them together are worth.
@@ -144,21 +144,16 @@ def outcome_of(trial: TrialSummary) -> str:
     return STOPPED_EARLY if trial.iterations < (trial.configured_iterations or 0) else COMPLETED
 
 
-def times_of(trial: TrialSummary, warmup: int, steps: int) -> tuple[float, ...]:
+def times_of(trial: TrialSummary, warmup: int) -> tuple[float, ...]:
     """Return the step times of a trial that count, in milliseconds.
 
     The first ``warmup`` steps are left out where each step was timed and there are more. Where only the
-    trial was timed, it is one sample, divided by the iterations done, or by the ``steps`` asked for.
+    trial was timed, divided by its steps, there is no first one to leave out.
     """
     times, source = trial.step_times_ms, trial.step_time_source
     if source == NO_SOURCE:
         return ()
-    if source == PER_STEP:
-        return times[warmup:] if len(times) > warmup else times
-    if times:
-        return times
-    count = {PER_ITERATION: trial.iterations, WALL_CLOCK: steps}.get(source)
-    return (trial.elapsed_s * 1000 / count,) if count else ()
+    return times[warmup:] if source == PER_STEP and len(times) > warmup else times
 
 
 def numbers_in(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
