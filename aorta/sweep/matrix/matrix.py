@@ -179,7 +179,6 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
         "argv": list(redact_argv(run.argv)),
         "node": run.node,
         "host_digest": run.host_digest,
-        "host_digest": run.host_digest,
     }
 
 

@@ -10,7 +10,8 @@ class RunFacts:
     """A run. Times are texts, in UTC; ``revision`` is aorta's, ``argv`` the command that started the run.
 
     ``recipe_path``, ``recipe_sha256`` and ``fingerprint`` are of the recipe. ``node`` is the host that
-    writes, ``host_digest`` the digest of what of its snapshot does not rest on this process. ``resumed_at`` are the times at which the run was gone on with.
+    writes, ``host_digest`` the digest of what of its snapshot does not rest on this process. ``resumed_at``
+    are the times at which the run was gone on with.
     """
 
     run_id: str
@@ -21,7 +22,6 @@ class RunFacts:
     recipe_path: str | None = None
     recipe_sha256: str | None = None
     fingerprint: str | None = None
-    host_digest: str | None = None
     host_digest: str | None = None
     argv: tuple[str, ...] = ()
     node: str | None = None
