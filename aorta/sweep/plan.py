@@ -6,6 +6,7 @@ from typing import Any
 import attrs
 
 from aorta.model.frozen import frozen
+from aorta.model.text import listed
 from aorta.sweep.errors import PlanError, RegistryError
 from aorta.sweep.overlay import Layer, conflicts
 from aorta.sweep.recipe.model import COMMAND, INTERLEAVED, PROBE, CellRecipe, Change, Recipe, StopAfter
@@ -48,9 +49,10 @@ def make_plan(recipe: Recipe, registries: Registries) -> Plan:
     from aorta.sweep.isolation import isolation_of
     from aorta.sweep.recipe.cells import cells_of
 
-    problems: list[str] = []
+    faults: dict[str, list[str]] = {}
     wanted = cells_of(recipe)
-    cells = [cell for one in wanted if (cell := _planned(recipe, one, registries, problems)) is not None]
+    cells = [cell for one in wanted if (cell := _planned(recipe, one, registries, faults)) is not None]
+    problems = [f"{_cells(names)}: {fault}" for fault, names in faults.items()]
     problems += _same_folder(cells)
     baseline = baseline_of(recipe, wanted, problems)
     isolation = isolation_of(recipe, cells, problems)
@@ -79,25 +81,30 @@ def sequence(plan: Plan) -> Iterator[tuple[PlannedCell, int]]:
             yield from ((cell, trial) for trial in range(cell.trials))
 
 
+def _cells(names: Sequence[str]) -> str:
+    return f"cell{'s' if len(names) > 1 else ''} {listed(names)}"
+
+
 def _workload(recipe: Recipe) -> str:
     return COMMAND if recipe.mode == PROBE else recipe.workload
 
 
 def _planned(
-    recipe: Recipe, cell: CellRecipe, registries: Registries, problems: list[str]
+    recipe: Recipe, cell: CellRecipe, registries: Registries, faults: dict[str, list[str]]
 ) -> PlannedCell | None:
+    """Return a cell with its names resolved; ``faults`` gets what is wrong, with the cells' names."""
     probes = recipe.mode == PROBE
     try:
         environment = _environment(cell, registries)
         mitigations = [registries.mitigation(name) for name in dict.fromkeys(cell.mitigations)]
     except RegistryError as error:
-        problems += [f"cell {cell.name}: {problem}" for problem in error.problems]
+        for fault in error.problems:
+            faults.setdefault(fault, []).append(cell.name)
         return None
     changes = [_layer(one) for one in mitigations]
-    problems += [
-        f"cell {cell.name}: {conflict}; only extra_env may change what a mitigation does"
-        for conflict in conflicts(changes)
-    ]
+    for conflict in conflicts(changes):
+        fault = f"{conflict}; only extra_env may change what a mitigation does"
+        faults.setdefault(fault, []).append(cell.name)
     stop_after = recipe.stop_after
     return PlannedCell(
         name=cell.name,

@@ -36,7 +36,7 @@ def check_command(plan: Plan, environ: Mapping[str, str]) -> Iterator[Problem]:
             seen[path] = list(_faults(argv[0], path))
         return seen[path]
 
-    yield from of_cells(plan.cells, told)
+    yield from of_cells(plan.cells, told, all_named=False)
 
 
 def _faults(program: str, path: str | None) -> Iterator[Told]:

@@ -1,6 +1,6 @@
 """``Problem``: one thing that is wrong with a plan, and in which cells."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from aorta.model.frozen import frozen
 from aorta.model.text import listed
@@ -38,12 +38,19 @@ def warning(text: str, *cells: str) -> Problem:
 
 
 def of_cells(
-    cells: Iterable[PlannedCell], told: Callable[[PlannedCell], Iterable[tuple[str, str]]]
+    cells: Sequence[PlannedCell],
+    told: Callable[[PlannedCell], Iterable[tuple[str, str]]],
+    *,
+    all_named: bool = True,
 ) -> Iterator[Problem]:
-    """Yield what is told of cells, severity and text, each once with all cells that it is told of."""
+    """Yield what is told of cells, severity and text, each once with all cells that it is told of.
+
+    Without ``all_named`` no cell is named where it is told of all.
+    """
     known: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
         for one in told(cell):
             known.setdefault(one, []).append(cell.name)
     for (severity, text), names in known.items():
-        yield Problem(severity=severity, text=text, cells=tuple(names))
+        named = all_named or len(names) < len(cells)
+        yield Problem(severity=severity, text=text, cells=tuple(names) if named else ())

@@ -33,7 +33,7 @@ def check_config(plan: Plan, workload: "type[Workload] | None") -> Iterator[Prob
         else:
             yield from ((ERROR, text) for text in _not_json(cell.workload_config, "workload_config"))
 
-    yield from of_cells(plan.cells, told)
+    yield from of_cells(plan.cells, told, all_named=False)
 
 
 def _not_json(value: object, place: str) -> Iterator[str]:

@@ -1,0 +1,418 @@
+"""What is refused before anything is written, each beside what is not."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from aorta.sweep.checking import output as output_check
+from aorta.sweep.checks import problems
+from aorta.sweep.recipe.model import Change, EnvironmentRecipe, InlineEnvironment, Recipe
+from tests.sweep_plan.conftest import cell, command, plan_of
+
+PLAIN = {"PATH": "/usr/bin:/bin"}
+
+
+@pytest.fixture(autouse=True)
+def workloads(monkeypatch):
+    module = "tests.sweep_plan.workloads_for_plans"
+    names = ("Plain", "Either", "Apart", "Containers", "Pair", "Loose")
+    monkeypatch.setenv("AORTA_WORKLOADS", ",".join(f"{name.lower()}={module}:{name}" for name in names))
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Return a function that returns severity and line of all problems of a recipe."""
+
+    def of(recipe, environ=PLAIN, output=None, sidecars=()):
+        found = problems(plan_of(recipe, *sidecars), environ, str(output or tmp_path / "results"))
+        assert not (tmp_path / "results").exists()
+        return [(one.severity, one.line()) for one in found]
+
+    return of
+
+
+def errors(found):
+    assert {severity for severity, _ in found} <= {"error"}, found
+    return [line for _, line in found]
+
+
+def program(path, text="#!/bin/sh\n", mode=0o755):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+    return str(path)
+
+
+def test_nothing_is_wrong(told):
+    assert told(command(cell("a"), cell("b", "xnack"))) == []
+    assert told(Recipe(workload="plain", cells=(cell("a"),), workload_config={"degrees": 30})) == []
+
+
+# The command
+
+
+def test_there_is_no_command(told):
+    assert errors(told(command(argv=(), source="r.yaml"))) == [
+        "there is no command: put it behind --, as in aorta sweep run --recipe r.yaml -- ./repro.sh"
+    ]
+    assert errors(told(command(argv=("--flag", "x")))) == [
+        "the command begins with '--flag', an option; it must begin with a program"
+    ]
+
+
+def test_the_command_is_looked_for_on_the_path_of_the_trial(told, tmp_path):
+    program(tmp_path / "bin" / "repro")
+    place = str(tmp_path / "bin")
+    absent = "the command repro is not on the PATH that the trial has"
+    assert errors(told(command(argv=("repro",)))) == [absent]
+    assert told(command(argv=("repro",)), {"PATH": f"/bin:{place}"}) == []
+    assert told(command(argv=("repro",), extra_env={"PATH": place})) == []
+    recipe = command(
+        cell("a"),
+        cell("b", "there"),
+        cell("c", "gone"),
+        argv=("repro",),
+        mitigations={"there": Change(prepend={"PATH": place}), "gone": Change(unset=("PATH",))},
+    )
+    assert errors(told(recipe)) == [f"cells a, c: {absent}"]
+    assert told(command(argv=("true",)), {}) == [], "without a PATH the system's own places are searched"
+
+
+def test_the_command_is_a_path(told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program(tmp_path / "bin" / "repro")
+    program(tmp_path / "repro.sh")
+    plain = program(tmp_path / "plain", mode=0o644)
+    (tmp_path / "link").symlink_to("nowhere")
+    (tmp_path / "pipe").touch()
+    assert told(command(argv=("bin/repro",))) == []
+    assert told(command(argv=(f"{tmp_path}/bin/repro",))) == []
+    for argv, line in {
+        "bin/other": f"the command bin/other does not exist (looked for in {tmp_path})",
+        "./bin": f"the command ./bin is a directory (looked for in {tmp_path})",
+        plain: f"the command {plain} is not executable: chmod +x makes it so",
+        "./link": f"the command ./link leads to a file that does not exist (looked for in {tmp_path})",
+        "/dev/null": "the command /dev/null is no ordinary file",
+        "repro.sh": "the command repro.sh is not on the PATH that the trial has; for the one in this directory "
+        "say ./repro.sh",
+    }.items():
+        assert errors(told(command(argv=(argv,)))) == [line]
+    place = {"PATH": str(tmp_path)}
+    assert errors(told(command(argv=("plain",)), place)) == [
+        f"the command {plain} is not executable: chmod +x makes it so"
+    ]
+    assert errors(told(command(argv=("bin",)), place)) == [f"the command {tmp_path}/bin is a directory"]
+    assert (
+        told(
+            command(argv=("plain",)),
+            {"PATH": f"{tmp_path}:{os.path.dirname(program(tmp_path / 'x' / 'plain'))}"},
+        )
+        == []
+    )
+
+
+def test_what_the_first_line_names(told, tmp_path):
+    script = program(tmp_path / "odd", "#!/no/such/python3 -u\n")
+    assert errors(told(command(argv=(script,)))) == [
+        f"the command {script} names /no/such/python3 in its first line, which does not exist"
+    ]
+    bare = program(tmp_path / "bare", "echo hi\n")
+    assert told(command(argv=(bare,))) == [
+        (
+            "warning",
+            (
+                f"the command {bare} is no program, and has no first line that names one (#!/bin/sh): the "
+                "system may not start it"
+            ),
+        )
+    ]
+    assert told(command(argv=(program(tmp_path / "fine", "#! /bin/sh -e\n"),))) == []
+
+
+# The workload
+
+
+def test_a_config_that_the_workload_does_not_take(told):
+    def recipe(workload="plain", **config):
+        return Recipe(workload=workload, cells=(cell("a"), cell("b", "xnack")), workload_config=config)
+
+    assert told(recipe(degrees=1)) == []
+    assert errors(told(recipe(degreees=1))) == ["workload_config: no key 'degreees': did you mean degrees?"]
+    (line,) = errors(told(recipe(degrees="hot")))
+    assert line.startswith("workload_config.degrees: ")
+    (line,) = errors(told(recipe(degrees=101)))
+    assert "degrees: no more than 100" in line
+    assert told(recipe("loose", anything=[1, {"x": None}])) == []
+    assert errors(told(recipe("loose", x=[1.0, float("nan")], y={"z": {1}}))) == [
+        "workload_config.x[1]: nan is no number that JSON has",
+        "workload_config.y.z: set is no value that JSON has; write it as a text",
+    ]
+    assert errors(told(command(workload_config={"x": 1}))) == [
+        "workload_config: a command takes none; give it options in its own words"
+    ]
+
+
+def test_an_unknown_workload(tmp_path):
+    from aorta.model.frozen import evolve
+
+    plan = evolve(plan_of(Recipe(workload="plain", cells=(cell("a"),))), workload="plane")
+    (one,) = problems(plan, PLAIN, str(tmp_path))
+    assert "no workload is called 'plane': did you mean plain? There are" in one.line()
+
+
+SIZES = {
+    ("plain", "1"): None,
+    (
+        "plain",
+        "2",
+    ): "WORLD_SIZE is 2, but workload plain is for a single process: start aorta without a launcher",
+    ("plain", "x"): "WORLD_SIZE is 'x', not a whole number from 1",
+    ("plain", "0"): "WORLD_SIZE is '0', not a whole number from 1",
+    ("pair", "2"): None,
+    ("pair", "1"): "WORLD_SIZE is 1, but workload pair needs 2 ranks or more: start it with torchrun "
+    "--nproc-per-node=2 -m aorta sweep run …",
+    ("command", "1"): None,
+    ("command", "2"): "WORLD_SIZE is 2, but a command is started by one aorta: run aorta once, and put the "
+    "launcher behind --, as in -- torchrun --nproc-per-node=8 train.py",
+}
+
+
+@pytest.mark.parametrize("case", SIZES, ids="-".join)
+def test_the_size_of_the_job(told, case):
+    workload, size = case
+    found = told(
+        Recipe(workload=workload, cells=(cell("a"),), command=("true",)), {**PLAIN, "WORLD_SIZE": size}
+    )
+    assert errors(found) == ([SIZES[case]] if SIZES[case] else [])
+
+
+@pytest.mark.parametrize("base", ["1024", "30000", "64536"])
+def test_ports_that_there_are(told, base):
+    assert told(command(), {**PLAIN, "AORTA_TRIAL_MASTER_PORT_BASE": base}) == []
+
+
+@pytest.mark.parametrize("base", ["", "x", "-1", "80", "64537", "30000.0", "99999999999999999999", "٣٠٠٠٠"])
+def test_ports_that_there_are_not(told, base):
+    (line,) = errors(told(command(), {**PLAIN, "AORTA_TRIAL_MASTER_PORT_BASE": base}))
+    assert line.startswith("AORTA_TRIAL_MASTER_PORT_BASE is ")
+    assert line.endswith("not a number from 1024 to 64536: the 1000 ports from it on are the trials'")
+
+
+# The identity of the process
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "NODE_RANK", "GROUP_RANK"),
+        *("GROUP_WORLD_SIZE", "ROLE_NAME", "ROLE_RANK", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"),
+        *("AORTA_TRIAL_MASTER_PORT_BASE", "TORCHELASTIC_RUN_ID", "SLURM_PROCID", "PMI_RANK", "PMIX_RANK"),
+        "OMPI_COMM_WORLD_RANK",
+    ],
+)
+def test_what_the_launcher_says(told, name):
+    recipe = command(cell("a"), cell("b", "xnack", extra_env={name: "7"}))
+    assert errors(told(recipe)) == [
+        f"cell b: cell extra_env sets {name}, which the launcher alone may; take it out"
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["AORTA_CELL", "AORTA_TRIAL", "AORTA_ARTIFACT_DIR", "AORTA_ENV_FILE", "AORTA_SWEEP_RUN"]
+)
+def test_what_aorta_says(told, name):
+    assert errors(told(command(extra_env={name: "7"}))) == [
+        f"cell a: recipe extra_env sets {name}, which aorta alone may; take it out"
+    ]
+
+
+def test_identity_in_every_layer_and_every_way(told):
+    recipe = Recipe(
+        workload="plain",
+        cells=(cell("a", "off", "front", environment="there"),),
+        mitigations={"off": Change(unset=("RANK",)), "front": Change(prepend={"MASTER_ADDR": "x"})},
+        environments={"there": EnvironmentRecipe(env=Change(set={"WORLD_SIZE": "1"}))},
+    )
+    assert errors(told(recipe)) == [
+        f"cell a: {deed}, which the launcher alone may; take it out"
+        for deed in (
+            "environment there sets WORLD_SIZE",
+            "mitigation off unsets RANK",
+            "mitigation front prepends to MASTER_ADDR",
+        )
+    ]
+
+
+def test_names_that_are_only_similar(told):
+    names = ("RANKS", "MY_RANK", "AORTA_PLUGINS", "SLURMD", "TORCHELASTIC", "rank")
+    assert told(command(extra_env=dict.fromkeys(names, "1"))) == []
+
+
+# Where trials run
+
+
+def inline(*cells):
+    return InlineEnvironment(docker="foo/bar:1")
+
+
+def test_a_container_that_nobody_starts(told):
+    place = inline()
+    (line,) = errors(told(command(cell("a", environment=place), cell("b", "xnack", environment=place))))
+    assert line == (
+        "cells a, b: environment _inline_a71878b3: nothing here starts the container foo/bar:1: give the cell "
+        "the environment local, and put docker run … foo/bar:1 in front of your own command, behind --"
+    )
+    (line,) = errors(told(Recipe(workload="either", cells=(cell("a", environment=place),))))
+    assert "workload either does not start the container foo/bar:1: start aorta inside the container" in line
+    assert told(Recipe(workload="containers", cells=(cell("a", environment=place),))) == []
+
+
+def test_what_nothing_acts_on(told):
+    assert errors(told(command(cell("a", environment="emulated-rocjitsu")))) == [
+        (
+            "cell a: environment emulated-rocjitsu: nothing here acts on emulator rocjitsu: start the emulator in "
+            "your own command, behind --"
+        ),
+        (
+            "cell a: environment emulated-rocjitsu: nothing here acts on mirage_profile mi350x: start the emulator "
+            "with this profile in your own command, behind --"
+        ),
+    ]
+    recipe = Recipe(
+        workload="containers",
+        cells=(cell("a", environment="b"),),
+        environments={"b": EnvironmentRecipe(buck_target="//x:y")},
+    )
+    assert errors(told(recipe)) == [
+        (
+            "cell a: environment b: nothing here acts on buck_target //x:y: put buck2 run //x:y into your own "
+            "command, behind --"
+        )
+    ]
+    assert told(command(cell("a", environment="default"))) == []
+
+
+@pytest.fixture(scope="module")
+def venv(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("venvs") / "sound"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    return folder
+
+
+def of_venv(folder, workload="command", **change):
+    places = {"v": EnvironmentRecipe(venv=str(folder), env=Change(**change))}
+    return Recipe(
+        workload=workload, cells=(cell("a", environment="v"),), command=("true",), environments=places
+    )
+
+
+def test_a_virtual_environment_that_works(told, venv, monkeypatch):
+    assert told(of_venv(venv)) == []
+    assert told(of_venv(venv, "either")) == []
+    monkeypatch.chdir(venv.parent)
+    assert told(of_venv("sound")) == []
+
+
+def test_a_command_of_a_virtual_environment(told, venv):
+    recipe = of_venv(venv)
+    only_there = Recipe(cells=recipe.cells, environments=recipe.environments, command=("python3",))
+    assert told(only_there, {"PATH": "/nowhere"}) == []
+
+
+def test_a_virtual_environment_that_does_not_work(told, venv, tmp_path, monkeypatch):
+    about = "cell a: environment v: "
+    assert errors(told(of_venv(tmp_path))) == [
+        f"{about}{tmp_path} is no virtual environment: it has no bin/python"
+    ]
+    (line,) = errors(told(of_venv(program(tmp_path / "bin" / "python", mode=0o644) and tmp_path)))
+    assert line == f"{about}{tmp_path}/bin/python cannot be started: Permission denied"
+    program(tmp_path / "bin" / "python", "#!/bin/sh\necho no library >&2\nexit 127\n")
+    assert errors(told(of_venv(tmp_path))) == [f"{about}{tmp_path}/bin/python does not work: no library"]
+    program(tmp_path / "bin" / "python", "#!/bin/sh\nkill -11 $$\n")
+    assert errors(told(of_venv(tmp_path))) == [
+        f"{about}{tmp_path}/bin/python does not work: it ended with signal 11"
+    ]
+    (line,) = errors(told(of_venv(venv, set={"PYTHONHOME": "/nowhere"})))
+    assert "does not work: " in line, "it is tried with the variables of the cell"
+    monkeypatch.setattr("aorta.sweep.checking.environments.LIMIT_S", 0.2)
+    program(tmp_path / "bin" / "python", "#!/bin/sh\nexec sleep 30\n")
+    assert errors(told(of_venv(tmp_path))) == [f"{about}{tmp_path}/bin/python did not start within 0.2 s"]
+
+
+def test_collectors(told):
+    (line,) = errors(
+        told(command(cell("a"), cell("b", "xnack", collect={"proton": None}), collect={"rocprof": None}))
+    )
+    assert line.startswith("collect: rocprof, proton: nothing is attached to trials yet: leave the key out")
+    assert told(command(cell("a", collect={}), collect={})) == []
+    left_out = command(cell("a"), cell("b", "xnack", collect={"proton": None}), skip=("b",))
+    assert told(left_out) == []
+
+
+# Where results go
+
+
+def test_where_results_go(told, tmp_path):
+    assert told(command(), output=tmp_path / "a" / "b" / "c") == []
+    assert told(command(), output=tmp_path) == []
+    assert not (tmp_path / "a").exists()
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nowhere")
+    for output, nearest in (("file", "file"), ("file/below", "file"), ("link/x", "link")):
+        assert errors(told(command(), output=tmp_path / output)) == [
+            f"results cannot be written to {tmp_path}/{output}: {tmp_path}/{nearest} is no directory"
+        ]
+    assert errors(told(command(), output="/proc/self/results")) == [
+        "results cannot be written to /proc/self/results: /proc/self is not writable; choose another with --output"
+    ]
+
+
+def test_little_room(told, monkeypatch, tmp_path):
+    monkeypatch.setattr(output_check, "LEAST_FREE", 2**80)
+    ((severity, line),) = told(command())
+    assert severity == "warning"
+    assert line.endswith(f" MB are free in {tmp_path}, where the results go")
+
+
+# Cells that are the same
+
+
+def test_cells_that_run_the_same(told):
+    cells = (cell("a"), cell("b", "xnack"), cell("c", environment="default"), cell("d", "tf32_off"))
+    same = "run the same: all of their variables end alike, and nothing else differs"
+    assert told(command(*cells)) == [("warning", f"cells a, c: {same}")]
+    outside = {**PLAIN, "HSA_XNACK": "1"}
+    assert told(command(cell("a"), cell("b", "xnack")), outside) == [("warning", f"cells a, b: {same}")]
+    undone = command(
+        cell("a"), cell("b", "xnack", extra_env={"HSA_XNACK": "0"}), extra_env={"HSA_XNACK": "0"}
+    )
+    assert told(undone) == [("warning", f"cells a, b: {same}")]
+
+
+def test_cells_that_differ(told):
+    pairs = [
+        (cell("a"), cell("b", steps=2)),
+        (cell("a"), cell("b", workload_config={"x": [1, {"y": 2}]})),
+        (cell("a", workload_config={"x": 1}), cell("b", workload_config={"x": True})),
+        (cell("a"), cell("b", extra_env={"EMPTY": ""})),
+    ]
+    for pair in pairs:
+        assert told(Recipe(workload="loose", cells=pair)) == []
+    alike = (cell("a", workload_config={"x": 1, "y": 2}), cell("b", workload_config={"y": 2, "x": 1}))
+    assert len(told(Recipe(workload="loose", cells=alike))) == 1
+
+
+def test_errors_come_first_and_all_at_once(told):
+    recipe = command(
+        cell("a"),
+        cell("b", extra_env={"RANK": "1"}),
+        cell("c", environment="emulated-rocjitsu"),
+        cell("d"),
+        argv=("no-such-program",),
+        collect={"rocprof": None},
+    )
+    found = told(recipe, {**PLAIN, "WORLD_SIZE": "x", "AORTA_TRIAL_MASTER_PORT_BASE": "x"})
+    severities = [severity for severity, _ in found]
+    assert severities == ["error"] * 7 + ["warning"]
