@@ -146,7 +146,7 @@ def _awaited(pid: int, worker: Worker, until: float | None, linger_s: float) -> 
 
 
 def _finished(tree: Tree, how: str, grace_s: float) -> tuple[int, int]:
-    """End what there is; return how many processes were left by a worker that ended, and how many still are."""
+    """End what there is; return how many processes an ended worker left, and how many still are there."""
     if how in (TIMED_OUT, HUNG):
         return 0, end(tree, grace_s)
     return end_left(tree)
@@ -159,7 +159,7 @@ def _reap(tree: Tree) -> None:
 
 
 def _dump(pid: int, trace: str) -> None:
-    """Have the stacks of all threads written, once the process is ready to: the signal would end it before."""
+    """Have the stacks of all threads written, if the process is ready to: the signal would else end it."""
     size = _size(trace)
     if size == 0:
         return

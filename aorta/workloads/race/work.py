@@ -1,0 +1,170 @@
+"""``Race``: warm up, then check every value of every iteration, and tell rank, layer and iteration."""
+
+import os
+import sys
+import time
+from typing import Any
+
+from aorta.workloads.protocol import DISTRIBUTED, PROCESS, RANK_LOCAL, Workload, WorkloadResult
+from aorta.workloads.race.config import RaceConfig, sizes
+
+#: The most corruptions that are told one by one.
+DETAILS = 256
+
+
+class Race(Workload):
+    """Find corruption by races of communication and computation: every value is known and checked exactly."""
+
+    launch_mode = DISTRIBUTED
+    trial_isolation_default = PROCESS
+    trial_isolation_required = True
+    trial_isolation_supported = frozenset({PROCESS})
+    distributed_result_scope = RANK_LOCAL
+    config_type = RaceConfig
+
+    def setup(self) -> None:
+        """Join the process group, and make the buffers."""
+        queues = self.config.gpu_max_hw_queues
+        if queues is not None:
+            # Read by the runtime when it starts, which is later than this.
+            os.environ.setdefault("GPU_MAX_HW_QUEUES", str(queues))
+        import torch
+
+        from aorta.workloads import group
+        from aorta.workloads.race.config import dtype_of
+        from aorta.workloads.race.modes import mode_of
+        from aorta.workloads.race.values import values_of
+
+        if self.config.deterministic:
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+            torch.use_deterministic_algorithms(mode=True)
+        # Sums of products are exact only where nothing is added up in half precision.
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+        torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+        trial = self.trial
+        values = values_of(trial.world_size, str(dtype_of(self.config)).removeprefix("torch."))
+        self._check_inject()
+        self.device = group.device_of(self.config.device, trial)
+        self.sizes = sizes(self.config, gpu=self.device.type == group.CUDA)
+        group.join(trial.rank, trial.world_size, group.store_of(trial), self.device)
+        self.mode = mode_of(self.config, self.sizes, values, trial.rank, self.device)
+
+    def _check_inject(self) -> None:
+        planted = self.config.inject
+        layers = self.config.num_layers if self.config.mode != "default" else 1
+        if planted is None:
+            return
+        if planted.rank >= self.trial.world_size or planted.layer >= layers:
+            raise ValueError(f"inject: there are {self.trial.world_size} ranks and {layers} layers")
+
+    def run(self) -> WorkloadResult:
+        """Do all iterations."""
+        begun = time.perf_counter()
+        total = self.sizes.warmup + self.sizes.verify
+        times: list[float] = []
+        failures: list[dict[str, Any]] = []
+        count = done = 0
+        for number in range(total):
+            iteration = number - self.sizes.warmup
+            start = time.perf_counter()
+            self.mode.step(number, self._planted(iteration))
+            times.append((time.perf_counter() - start) * 1000)
+            done += 1
+            if iteration >= 0:
+                found = self._found(iteration)
+                count += len(found)
+                failures += found[: DETAILS - len(failures)]
+                if self.config.stop_on_first_corruption and self._any(bool(found)):
+                    break
+            self._log(number, total, count)
+        return self._result(times, failures, count, done, total, time.perf_counter() - begun)
+
+    def cleanup(self) -> None:
+        """Leave the process group."""
+        from aorta.workloads import group
+
+        group.leave()
+
+    def _planted(self, iteration: int) -> int | None:
+        planted = self.config.inject
+        if planted is None or (planted.rank, planted.iteration) != (self.trial.rank, iteration):
+            return None
+        layer: int = planted.layer
+        return layer
+
+    def _found(self, iteration: int) -> list[dict[str, Any]]:
+        """Return what is wrong in an iteration: one copy from the device for all evidence."""
+        import torch
+
+        evidence = self.mode.evidence
+        told = torch.stack([one.found for one in evidence]).cpu().tolist()
+        return [
+            {
+                "type": one.kind,
+                "rank": self.trial.rank,
+                "layer": one.layer,
+                "iteration": iteration,
+                "wrong_values": wrong,
+                "first_place": first,
+                "checksum": checksum,
+                "hint": f"{one.kind}: {wrong} wrong values on rank {self.trial.rank}, layer {one.layer}, "
+                f"iteration {iteration}",
+            }
+            for one, (wrong, first, checksum) in zip(evidence, told, strict=True)
+            if wrong
+        ]
+
+    def _any(self, found: bool) -> bool:
+        """Tell whether any rank has found something, so that all stop together."""
+        import torch
+        import torch.distributed as dist
+
+        flag = torch.tensor([int(found)], device=self.device)
+        dist.all_reduce(flag, op=dist.ReduceOp.MAX)
+        return bool(flag.item())
+
+    def _log(self, number: int, total: int, count: int) -> None:
+        every = self.config.log_interval
+        if every and (number + 1) % every == 0:
+            told = f"rank {self.trial.rank}: iteration {number + 1} of {total}, {count} corruptions\n"
+            sys.stdout.write(told)
+            sys.stdout.flush()
+
+    def _result(
+        self,
+        times: list[float],
+        failures: list[dict[str, Any]],
+        count: int,
+        done: int,
+        total: int,
+        elapsed: float,
+    ) -> WorkloadResult:
+        local = os.environ.get("LOCAL_WORLD_SIZE")
+        wanted = self.config.expected_local_world_size
+        return WorkloadResult(
+            passed=count == 0,
+            failure_count=count,
+            first_failure_iteration=failures[0]["iteration"] if failures else None,
+            failure_details=tuple(failures),
+            total_iterations=done,
+            step_times_ms=tuple(times[self.sizes.warmup :]),
+            elapsed_sec=elapsed,
+            metrics={
+                "mode": self.config.mode,
+                "device": str(self.device),
+                "rank": self.trial.rank,
+                "world_size": self.trial.world_size,
+                "local_world_size": int(local) if local and local.isdigit() else None,
+                "topology_matches_recipe": None if wanted is None or not local else str(wanted) == local,
+                "layers_verified": self.mode.layers,
+                "compute_reference": self.mode.compute.reference,
+                "reduce_scatter_oracle_dtype": "float32",
+                "effective_h2d_tensor_size": self.sizes.h2d,
+                "declared_h2d_tensor_size": self.config.h2d_tensor_size,
+                "corruption_details_omitted": count - len(failures),
+                "gpu_max_hw_queues": os.environ.get("GPU_MAX_HW_QUEUES"),
+            },
+            main_work_started=done > 0,
+            executed_iterations=done,
+            configured_iterations=total,
+        )

@@ -1,0 +1,3 @@
+"""``training``: a real training loop under DDP or FSDP2."""
+
+from aorta.workloads.training.work import Training as Training
