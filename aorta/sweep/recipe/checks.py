@@ -40,14 +40,14 @@ def checks_of(cls: type[Any], name: str) -> tuple[Check, ...]:
 def _at_least(least: int) -> Check:
     def test(value: float) -> Found:
         if value < least:
-            yield (), f"is {value}; the least is {least}"
+            yield (), f"is {value:g}; the least is {least}"
 
     return Check(test=test, schema={"minimum": least})
 
 
 def _above_zero(value: float) -> Found:
     if value <= 0:
-        yield (), f"is {value}; it must be more than 0"
+        yield (), f"is {value:g}; it must be more than 0"
 
 
 def _one_of(words: Iterable[str]) -> Check:

@@ -32,7 +32,7 @@ class Document:
 
     ``values`` and ``keys`` have the line and column of the values and of the keys that lead to them, from 1.
     ``spelled`` has, for plain words and numbers that YAML did not take for a text, how they are written.
-    ``faults`` are what is wrong beside the values.
+    ``faults`` are what is wrong otherwise, and whether that is with the key.
     """
 
     source: str
@@ -41,7 +41,7 @@ class Document:
     values: Mapping[Path, Place] = attrs.field(factory=dict)
     keys: Mapping[Path, Place] = attrs.field(factory=dict)
     spelled: Mapping[Path, str] = attrs.field(factory=dict)
-    faults: tuple[tuple[Path, str], ...] = ()
+    faults: tuple[tuple[Path, str, bool], ...] = ()
 
     def problem(self, path: Path, text: str, *, key: bool = False) -> Problem:
         """Return a fault of a value, or of a key; without a place of its own it has that of what is above."""
@@ -103,7 +103,7 @@ class Composition:
         self.values: dict[Path, Place] = {}
         self.keys: dict[Path, Place] = {}
         self.spelled: dict[Path, str] = {}
-        self.faults: list[tuple[Path, str]] = []
+        self.faults: list[tuple[Path, str, bool]] = []
         self._count = 0
 
     def enter(self, path: Path, place: Place, size: int = 1, depth: int = 0) -> None:
@@ -121,7 +121,7 @@ class Composition:
     def sound(self, path: Path, text: str) -> str:
         """Return a text; half a surrogate pair is no character and is a fault."""
         if any("\ud800" <= char <= "\udfff" for char in text):
-            self.faults.append((path, "has an escape that is half a character (a lone surrogate)"))
+            self.faults.append((path, "has an escape that is half a character (a lone surrogate)", False))
             return "?"
         return text
 

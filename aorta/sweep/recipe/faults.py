@@ -53,15 +53,15 @@ def told(fault: Fault, spelled: str | None, *, secret: bool) -> str:
         return fault.text
     got = _GOT.get(type(fault.got), "a date")
     text = f"expected {fault.wanted}, got {got}"
-    if fault.wanted == WORDS[str] and spelled:
+    if fault.wanted == WORDS[str] and spelled and fault.got is not None:
         if secret:
             return f"{text}: write it in quotes"
-        read = {True: "true", False: "false"}.get(fault.got, str(fault.got)) if fault.got is not None else ""
-        meaning = f" (read as {shown(read)})" if read not in ("", spelled) else ""
+        read = str(fault.got).lower() if isinstance(fault.got, bool) else str(fault.got)
+        meaning = "" if read == spelled else f" (read as {shown(read)})"
         return f'{text}, {shown(spelled)}{meaning}: write it in quotes: "{shown(spelled)}"'
     if type(fault.got) is not str or secret:
         return text
-    if fault.wanted == "a list":
+    if fault.wanted == "a list" and not any(char in fault.got for char in " ,[]"):
         return f"{text}: write [{shown(fault.got)}]"
     if fault.wanted in (WORDS[int], WORDS[float]):
         return f"{text}, {shown(fault.got)!r}{_without_quotes(fault)}"

@@ -12,8 +12,6 @@ from aorta.sweep.recipe.problems import Path, Problem, RecipeError, is_secret
 from aorta.sweep.recipe.rules import faults_of
 from aorta.sweep.recipe.structure import structured
 
-#: Not keys of a file: where a recipe is from.
-_OF_THE_FILE = ("source", "sha256")
 _PLAIN = re.compile(r"[-+]?(?:0|[1-9][0-9_]*|0x[0-9a-fA-F_]+|[^:]*[.][^:]*)")
 
 
@@ -37,9 +35,8 @@ def _recipe(document: Document) -> tuple[Recipe, list[Fault]]:
         return Recipe(), [Fault((), wanted="a mapping of keys to values", got=value)]
     faults = [Fault(path, text, key=True) for path, text in document.faults]
     faults += faulty_keys(value)
-    members = structured(
-        Recipe, {key: each for key, each in value.items() if key not in _OF_THE_FILE}, faults
-    )
+    refused = {fault.path[0] for fault in faults if len(fault.path) == 1}
+    members = structured(Recipe, {key: each for key, each in value.items() if key not in refused}, faults)
     faults += _misread(document, faults)
     unsound = {str(fault.path[0]) for fault in faults if fault.path}
     if "cells" not in members and (names := _names(value.get("cells"))):
