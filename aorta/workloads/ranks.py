@@ -138,7 +138,7 @@ class Ranks(Workload):
 
     def _payload(self, step: int, rank: int) -> str:
         block = hashlib.sha256(f"{self.trial.cell}/{self.trial.trial}/{step}/{rank}".encode()).hexdigest()
-        size = self.config.payload_bytes
+        size: int = self.config.payload_bytes
         return (block * (size // len(block) + 1))[:size]
 
     def _failure(self, step: int, rank: int) -> dict[str, Any]:
