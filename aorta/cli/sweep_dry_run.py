@@ -96,7 +96,8 @@ def _rules(plan: "Plan", redaction: Redaction) -> Iterator[Row]:
     if recipe.fail_fast:
         yield "Fail fast", "the sweep ends with the first trial that fails"
     if recipe.warmup_steps:
-        yield "Warm-up", f"the first {count_of(recipe.warmup_steps, 'step')} of a trial not counted"
+        first = "step" if recipe.warmup_steps == 1 else f"{recipe.warmup_steps} steps"
+        yield "Warm-up", f"times of a trial's first {first} are not counted"
     for name, cells in (("Only", recipe.only), ("Skipped", recipe.skip)):
         if cells:
             yield name, ", ".join(cells)
@@ -152,8 +153,9 @@ def _variables(cell: "PlannedCell", environ: Mapping[str, str], redaction: Redac
     """Yield what the cell's layers make of variables: name, who has the last word, value."""
     overlay = overlay_of(cell.layers, environ)
     if not overlay:
-        yield "no variable is changed"
+        yield "variables    none is changed"
         return
+    yield "variables"
     rows = [
         (
             name,

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aorta.model.text import count_of
-
 if TYPE_CHECKING:
     from aorta.sweep.plan import Plan
 
@@ -17,23 +15,22 @@ def effect(plan: "Plan") -> Iterator[str]:
     if not others:
         return
     baseline = next((cell.trials for cell in plan.cells if cell.name == plan.baseline), 0)
+    early = "; less where cells end early" if any(cell.stop_after for cell in plan.cells) else ""
     # Where cells differ in their number of trials, each number has sentences of its own.
     for trials in dict.fromkeys(others):
-        about = f"with {count_of(baseline, 'trial')} of the baseline and {trials} of a cell, "
-        if trials == baseline:
-            about = f"with {count_of(trials, 'trial')} a cell, "
+        alike = trials == baseline
+        numbers = f"{baseline} a cell" if alike else f"{baseline} of the baseline and {trials} of a cell"
         worse = smallest_effect(baseline, trials, len(others))
         better = smallest_effect(trials, baseline, len(others))
         if worse is None and better is None:
-            yield f"{about}no difference can be told from chance: raise the number of trials"
-            continue
-        if better is not None:
-            yield (
-                f"{about}a cell that never fails is told from a baseline that fails in at least {better:.0%} "
-                "of its trials"
-            )
-        if worse is not None:
-            yield (
-                f"{about}a baseline that never fails is told from a cell that fails in at least {worse:.0%} "
-                "of its trials"
-            )
+            yield f"nothing: trials as few as {numbers} cannot tell a difference from chance"
+        elif alike and worse is not None:
+            yield f"{numbers}: one that never fails from one that fails in {worse:.0%} of its trials{early}"
+        else:
+            yield from _of_one_way(numbers, worse, better, early)
+
+
+def _of_one_way(numbers: str, worse: float | None, better: float | None, early: str) -> Iterator[str]:
+    for rate, never, other in ((better, "cell", "baseline"), (worse, "baseline", "cell")):
+        if rate is not None:
+            yield f"{numbers}: a {never} that never fails from a {other} that fails in {rate:.0%}{early}"
