@@ -98,7 +98,7 @@ def id_of(end: End) -> str | None:
     """Return the detector that an end belongs to; None for a good one and for hangs, which have their own."""
     if end.how == TIMED_OUT:
         return "tier1:timeout"
-    if end.how == HUNG or end.clean:
+    if end.how == HUNG or end.clean or end.status == Status():
         return None
     name = end.signal or end.shell_signal
     if name in _OWN_DETECTOR:
@@ -180,7 +180,9 @@ class CoreDumps:
         for folder in folders:
             try:
                 # A directory that did not change has no new file, but an old one may be new.
-                names = ["core"] if os.stat(folder).st_mtime < since - _SLACK_S else sorted(os.listdir(folder))
+                names = (
+                    ["core"] if os.stat(folder).st_mtime < since - _SLACK_S else sorted(os.listdir(folder))
+                )
             except OSError:
                 continue
             for name in names:

@@ -1,4 +1,4 @@
-"""Hangs: a command that for a while wrote nothing, read nothing and used no processor, it and all below it."""
+"""Hangs: a command that, with all below it, for a while wrote and read nothing and used no processor."""
 
 import contextlib
 import os
@@ -35,7 +35,9 @@ class HangWatch:
     ``idle_s`` is how long nothing had happened when it was flagged, None while it is not.
     """
 
-    def __init__(self, tree: Tree, logs: tuple[int, int], *, window_s: float, grace_s: float, ends: bool) -> None:
+    def __init__(
+        self, tree: Tree, logs: tuple[int, int], *, window_s: float, grace_s: float, ends: bool
+    ) -> None:
         self.idle_s: float | None = None
         self._tree, self._logs, self._window_s, self._ends = tree, logs, window_s, ends
         now = time.monotonic()

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import time
 from collections.abc import Sequence
 from typing import Protocol
@@ -113,6 +112,8 @@ def open_kernel_log(*, has_gpu: bool) -> KernelLog | None:
 
 def _said(argv: Sequence[str]) -> str | None:
     """Return what a command says; None when it fails."""
+    import subprocess
+
     try:
         done = subprocess.run(
             argv,

@@ -9,34 +9,46 @@ from aorta.sweep.outcome import Finding
 _ROWS: tuple[tuple[str, str], ...] = (
     (
         "amdgpu_reset",
-        r"amdgpu.*\bGPU (?:mode\d |BACO )?reset(?:\(\d+\))?[ !.]*(?:begin|succeeded|failed|end)|amdgpu.*\bMODE[0-3] reset\b",
+        (
+            r"amdgpu.*\bGPU (?:mode\d |BACO )?reset(?:\(\d+\))?[ !.]*(?:begin|succeeded|failed|end)"
+            r"|amdgpu.*\bMODE[0-3] reset\b"
+        ),
     ),
     ("sdma_timeout", r"\bring sdma[\w.]* timeout"),
     (
         "gpu_hang",
-        r"\bring (?:gfx|comp|vcn|jpeg|uvd|vce|mes|kiq|compute)[\w.]* timeout|\bqcm fence wait loop timeout"
-        r"|unrecoverable state due to an unsuccessful queues? preemption|\bMES(?: \w+)? failed to respond to msg"
-        r"|\b(?:Failed|failed) to remove (?:hardware )?queue\b.*\bMES|\bGPU HANG\b|amdgpu.*\bHW hang\b",
+        (
+            r"\bring (?:gfx|comp|vcn|jpeg|uvd|vce|mes|kiq|compute)[\w.]* timeout|\bqcm fence wait loop timeout"
+            r"|unrecoverable state due to an unsuccessful queues? preemption"
+            r"|\bMES(?: \w+)? failed to respond to msg"
+            r"|\b(?:Failed|failed) to remove (?:hardware )?queue\b.*\bMES|\bGPU HANG\b|amdgpu.*\bHW hang\b"
+        ),
     ),
     (
         "vm_l2_fault",
-        r"\bVM_L2_PROTECTION_FAULT_STATUS\w*:0x0*[1-9a-fA-F]|\[(?:gfx|mm)hub[\w.]*\].*\bpage fault\b"
-        r"|\bVM_CONTEXT1_PROTECTION_FAULT_STATUS\s+0x0*[1-9a-fA-F]",
+        (
+            r"\bVM_L2_PROTECTION_FAULT_STATUS\w*:0x0*[1-9a-fA-F]|\[(?:gfx|mm)hub[\w.]*\].*\bpage fault\b"
+            r"|\bVM_CONTEXT1_PROTECTION_FAULT_STATUS\s+0x0*[1-9a-fA-F]"
+        ),
     ),
     (
         "xgmi_link_error",
-        r"(?i)\b(?!0\b)\d+ uncorrectable hardware errors? detected in (?:total in )?\w*xgmi"
-        r"|\bxgmi\b[^\n]{0,60}?(?:\blink (?:error|down|fail)|\bpcs\b.{0,40}\berror|\bfailed\b|\bfatal\b)",
+        (
+            r"(?i)\b(?!0\b)\d+ uncorrectable hardware errors? detected in (?:total in )?\w*xgmi"
+            r"|\bxgmi\b[^\n]{0,60}?(?:\blink (?:error|down|fail)|\bpcs\b.{0,40}\berror|\bfailed\b|\bfatal\b)"
+        ),
     ),
     ("pcie_aer_fatal", r"\bUncorrect(?:ed|able) \(Fatal\)"),
     (
         "oom_kill",
-        r"\b(?:Out of memory|Memory cgroup out of memory|out of memory): Kill(?:ed)? process \d+|\boom-kill:constraint=",
+        r"(?i:out of memory): Kill(?:ed)? process \d+|\boom-kill:constraint=",
     ),
     (
         "thermal_throttle",
-        r"temperature above threshold|amdgpu.*\bGPU (?:is throttled\b.*\bthermal|thermal throttling)"
-        r"|amdgpu.*\bover temperature range",
+        (
+            r"temperature above threshold|amdgpu.*\bGPU (?:is throttled\b.*\bthermal|thermal throttling)"
+            r"|amdgpu.*\bover temperature range"
+        ),
     ),
 )
 

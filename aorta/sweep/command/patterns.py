@@ -41,9 +41,15 @@ _NO_ERROR = (
     rb"|OutOfMemory|MemoryAllocation|NotReady|PeerAccessAlreadyEnabled|HostMemoryAlreadyRegistered"
     rb"|GraphExecUpdateFailure)"
 )
-_NOTHING_WRONG = rb"(?i:error(?: code)?\s*[:=(\[]\s*['\"]?(?:no error|success|none|0\b|hipSuccess|cudaSuccess|false|off|true))"
+_NOTHING_WRONG = (
+    rb"(?i:error(?: code)?\s*[:=(\[]\s*['\"]?"
+    rb"(?:no error|success|none|0\b|hipSuccess|cudaSuccess|false|off|true))"
+)
 _ENUM = rb"(?<![\w$])%sError" + _NO_ERROR + rb"_?[A-Z][A-Za-z0-9]+\b(?!\s*[(=])"
-_CALL = rb"\b%s (?:runtime |API |driver |kernel |function )?[Ee]rror(?:\s+code)?\s*(?:[:=(\[]|at\b|in\b|encountered)"
+_CALL = (
+    rb"\b%s (?:runtime |API |driver |kernel |function )?[Ee]rror(?:\s+code)?"
+    rb"\s*(?:[:=(\[]|at\b|in\b|encountered)"
+)
 _MEMORY = rb"(?i:out of memory|OutOfMemory)"
 _NCCL = (
     rb"(?<!\w)(?:nccl|rccl)(?:UnhandledCuda|UnhandledHip|System|Internal|InvalidArgument|InvalidUsage|Remote)Error\b"
@@ -89,19 +95,42 @@ def patterns() -> tuple[Pattern, ...]:
         (
             "rocm_error",
             (b"rror code:", b"rocBLAS error", b"MIOpen Error", b"hipBLASLt error"),
-            rb"\b[Ee]rror code:\s*(?!(?:0x)?0+\b)[-+]?(?:0x[0-9a-fA-F]|\d)|\brocBLAS error:|\bMIOpen Error:|\bhipBLASLt error:",
+            rb"\b[Ee]rror code:\s*(?!(?:0x)?0+\b)[-+]?(?:0x[0-9a-fA-F]|\d)"
+            rb"|\b(?:rocBLAS error|MIOpen Error|hipBLASLt error):",
             None,
             b"rror",
         ),
         ("nccl_rccl_error", (b"CCL ", b"ccl", b"unhandled"), _NCCL, rb"[NR]CCL WARN|[NR]CCL INFO", b"rror"),
-        ("collective_timeout", (b"caught collective",), rb"[Ww]atchdog caught collective operation timeout", None, None),
-        ("collective_timeout", (b"imed out waiting",), rb"Timed out waiting \d+ms for (?:recv|send) operation", None, None),
+        (
+            "collective_timeout",
+            (b"caught collective",),
+            rb"[Ww]atchdog caught collective operation timeout",
+            None,
+            None,
+        ),
+        (
+            "collective_timeout",
+            (b"imed out waiting",),
+            rb"Timed out waiting \d+ms for (?:recv|send) operation",
+            None,
+            None,
+        ),
         ("out_of_memory", (b"ut of memory", b"bad_alloc", b"MemoryError"), _OOM, None, None),
         ("out_of_memory", (b"rrorOutOfMemory", b"MemoryAllocation", b"[Errno 12]"), _OOM, None, b"rror"),
     )
     folded = (
-        ("nan_signature", (b"nan", b"=inf", b": inf", b"norm inf"), _LOSS, rb"(?i:detect_anomaly|nan_to_num)"),
-        ("oom_kill", (b"killed process", b"oom-kill", b"oom_reaper", b"oom killed", b"oom_kill"), _OOM_KILL, None),
+        (
+            "nan_signature",
+            (b"nan", b"=inf", b": inf", b"norm inf"),
+            _LOSS,
+            rb"(?i:detect_anomaly|nan_to_num)",
+        ),
+        (
+            "oom_kill",
+            (b"killed process", b"oom-kill", b"oom_reaper", b"oom killed", b"oom_kill"),
+            _OOM_KILL,
+            None,
+        ),
     )
     made = [
         Pattern(

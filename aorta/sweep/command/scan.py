@@ -19,7 +19,9 @@ class Scan:
         self._tracebacks = Tracebacks(stream)
         self._traces = enabled("tier4:python_traceback") or enabled("tier4:import_error")
         self._enabled = enabled
-        self._rest = [pattern for pattern in patterns() if enabled(pattern.id)] if enabled.tier("tier4") else []
+        self._rest = (
+            [pattern for pattern in patterns() if enabled(pattern.id)] if enabled.tier("tier4") else []
+        )
         self._found: list[Finding] = []
 
     def scan(self, block: Block) -> None:

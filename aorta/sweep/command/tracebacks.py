@@ -50,12 +50,12 @@ class Tracebacks:
 
     def _follow(self, text: bytes, line: int) -> None:
         """Take the next line: a frame, the error, what chains another traceback, or something else."""
-        assert self._open is not None
+        begin, prefix = self._open or (line, b"")
         self._lines += 1
         if self._lines == 1 and text.startswith(b"  File "):
             # What stands before the first line is of a logger, which puts it there once.
-            self._open = (self._open[0], b"")
-        prefix = self._open[1]
+            prefix = b""
+            self._open = (begin, prefix)
         if self._lines > _MOST_LINES:
             self.finish()
         elif prefix.strip() and not text.startswith(prefix.rstrip()):

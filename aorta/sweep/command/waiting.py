@@ -32,6 +32,20 @@ class Watch(Protocol):
         """Look, and tell whether the command is to be ended."""
 
 
+class Watches:
+    """Several of them as one."""
+
+    def __init__(self, *watches: Watch) -> None:
+        self._watches = watches
+        self.next_at = min(watch.next_at for watch in watches)
+
+    def look(self, now: float) -> bool:
+        """Let those look whose time has come; tell whether one of them wants the command ended."""
+        ends = [watch.look(now) for watch in self._watches if now >= watch.next_at]
+        self.next_at = min(watch.next_at for watch in self._watches)
+        return any(ends)
+
+
 class Waiter:
     """Waits for the end of one process, by a descriptor of it where the kernel has such."""
 

@@ -1,0 +1,107 @@
+"""Tier 5: patterns that the recipe brings along."""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+
+from aorta.sweep.command.blocks import Block
+from aorta.sweep.command.catalogue import EFFECT, ERROR, INFO, Enabled
+from aorta.sweep.command.limited import within
+from aorta.sweep.command.lines import lines_of
+from aorta.sweep.outcome import Finding
+from aorta.sweep.recipe.model import CustomPattern
+
+#: Seconds that one pattern may take for one block of a log, and for all of one trial's.
+BLOCK_S = 2.0
+TRIAL_S = 60.0
+
+#: Tells whether the condition of a match holds, by what its groups caught.
+Condition = Callable[[Mapping[str, "str | None"]], bool]
+
+
+class CustomScan:
+    """One pattern of the recipe, and what it has found."""
+
+    def __init__(self, pattern: CustomPattern, condition: Condition | None) -> None:
+        self.pattern = pattern
+        self.found: Finding | None = None
+        self.gave_up = False
+        self._regex = re.compile(pattern.match.regex)
+        self._condition = condition
+        self._rest_s = TRIAL_S
+
+    @property
+    def open(self) -> bool:
+        """Tell whether it is still to be looked for."""
+        return self.found is None and not self.gave_up
+
+    def scan(self, stream: str, block: Block) -> None:
+        """Look through a block, for a limited time."""
+        limit_s = min(BLOCK_S, self._rest_s)
+        began = time.monotonic()
+        if not within(limit_s, lambda: self._search(stream, block)):
+            self.gave_up = True
+        self._rest_s -= time.monotonic() - began
+        self.gave_up = self.gave_up or self._rest_s <= 0
+
+    def _search(self, stream: str, block: Block) -> None:
+        search, condition = self._regex.search, self._condition
+        for number, line in lines_of(block):
+            match = search(line)
+            if match is None:
+                continue
+            if condition is not None and not condition(match.groupdict()):
+                continue
+            captured = {name: text[:300] for name, text in match.groupdict().items() if text is not None}
+            self.found = Finding(
+                id=f"custom:{self.pattern.id}",
+                effect=self.pattern.effect,
+                where=f"{stream}:{number}",
+                text=line.strip()[:300],
+                captured=captured,
+            )
+            return
+
+    def finding(self) -> Finding | None:
+        """Return what was found, or that it could not be looked for, or that it had to be and was not."""
+        if self.found is not None:
+            return self.found
+        if self.gave_up:
+            text = f"the regular expression of {self.pattern.id} took too long and was given up"
+            return Finding(id=f"custom:{self.pattern.id}", effect=ERROR, text=text[:300])
+        if self.pattern.required_for_pass:
+            id_ = "meta:missing_pass_signal"
+            text = f"{self.pattern.id} was not seen, which a passing trial shows"
+            return Finding(id=id_, effect=EFFECT[id_], text=text[:300])
+        return None
+
+    @property
+    def confirmed(self) -> bool:
+        """Tell whether it is a signal that a trial passed, and was seen."""
+        return self.pattern.required_for_pass and self.found is not None and self.found.effect == INFO
+
+
+def custom_scans(
+    given: tuple[CustomPattern, ...],
+    enabled: Enabled,
+    *,
+    exit_code: int | None,
+    walltime_s: float,
+    peak_vram_mib: float | None,
+) -> list[CustomScan]:
+    """Return the patterns that are on. Conditions speak of ``exit_code``, negative for a signal's number."""
+    scans = []
+    for pattern in given:
+        if not enabled(f"custom:{pattern.id}"):
+            continue
+        condition: Condition | None = None
+        if pattern.match.condition is not None:
+            from aorta.sweep.recipe.condition import compile_condition
+
+            holds = compile_condition(pattern.match.condition).holds
+
+            def condition(captured: Mapping[str, str | None], holds: "Callable[..., bool]" = holds) -> bool:
+                return holds(captured, exit_code, walltime_s, peak_vram_mib)
+
+        scans.append(CustomScan(pattern, condition))
+    return scans

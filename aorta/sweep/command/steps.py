@@ -1,0 +1,84 @@
+"""Step times, as the output of a command tells them."""
+
+import math
+import re
+import time
+
+from aorta.model.frozen import frozen
+from aorta.sweep.command.blocks import Block
+from aorta.sweep.command.limited import within
+from aorta.sweep.command.lines import lines_of
+from aorta.sweep.outcome import NO_SOURCE, PER_STEP, WALL_CLOCK
+
+#: Seconds that looking for steps may take for one block of a log, and for all of one trial's.
+BLOCK_S = 2.0
+TRIAL_S = 60.0
+#: Further steps are counted, and their times are not kept.
+MOST_STEPS = 1_000_000
+
+
+@frozen
+class Steps:
+    """The steps of a trial: their times in milliseconds, and how many were seen, None where none is told."""
+
+    times_ms: tuple[float, ...] = ()
+    source: str = NO_SOURCE
+    seen: int | None = None
+
+
+class StepScan:
+    """Finds steps by a regular expression: a group named ``ms`` or ``s``, or the only group, milliseconds."""
+
+    def __init__(self, regex: str) -> None:
+        self._regex = re.compile(regex)
+        names = self._regex.groupindex
+        self._group: int | str | None = next((name for name in ("ms", "s") if name in names), None)
+        if self._group is None and self._regex.groups:
+            self._group = 1
+        self._factor = 1000.0 if self._group == "s" else 1.0
+        self._rest_s = TRIAL_S
+        self.times_ms: list[float] = []
+        self.seen = 0
+        self.gave_up = False
+
+    def scan(self, block: Block) -> None:
+        """Look through a block, for a limited time."""
+        if self.gave_up:
+            return
+        began = time.monotonic()
+        done = within(min(BLOCK_S, self._rest_s), lambda: self._search(block))
+        self._rest_s -= time.monotonic() - began
+        self.gave_up = not done or self._rest_s <= 0
+
+    def _search(self, block: Block) -> None:
+        for _, line in lines_of(block):
+            for match in self._regex.finditer(line):
+                self._take(match)
+
+    def _take(self, match: "re.Match[str]") -> None:
+        if self._group is None:
+            self.seen += 1
+            return
+        try:
+            time_ms = float(match[self._group] or "") * self._factor
+        except ValueError:
+            return
+        if math.isfinite(time_ms) and time_ms >= 0:
+            self.seen += 1
+            if self.seen <= MOST_STEPS:
+                self.times_ms.append(time_ms)
+
+
+def steps_of(scan: StepScan | None, *, steps: int, elapsed_s: float, clean: bool) -> Steps:
+    """Return the steps of a trial.
+
+    Where no step is told, the elapsed time divided by the ``steps`` that the recipe asks for stands for
+    each, if the command ended well; not where one should have been told and was not.
+    """
+    if scan is not None and scan.times_ms:
+        return Steps(times_ms=tuple(scan.times_ms), source=PER_STEP, seen=scan.seen)
+    seen = None if scan is None or scan.gave_up else scan.seen
+    count = steps if scan is None else scan.seen
+    if not clean or count <= 0:
+        return Steps(seen=seen)
+    return Steps(times_ms=(elapsed_s * 1000 / count,), source=WALL_CLOCK, seen=seen)
