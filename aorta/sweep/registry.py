@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-import attrs
-
 from aorta.model.frozen import frozen
 from aorta.sweep.errors import RegistryError
 from aorta.sweep.recipe.model import PROBE, Change, EnvironmentRecipe, Recipe
@@ -16,6 +14,8 @@ LOCAL, VENV, CONTAINER = BOUNDARIES = ("local", "venv", "container")
 
 #: Who defines what aorta brings, and what a recipe holds.
 OWN, RECIPE = "aorta", "recipe"
+
+NOTHING = Change()
 
 LIST_MITIGATIONS = "aorta sweep list-mitigations"
 LIST_ENVIRONMENTS = "aorta sweep list-environments"
@@ -41,7 +41,7 @@ class Environment:
     buck_target: str | None = None
     emulator: str | None = None
     mirage_profile: str | None = None
-    env: Change = attrs.field(factory=Change)
+    env: Change = NOTHING
     source: str = OWN
     summary: str = ""
 

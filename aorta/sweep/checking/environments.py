@@ -4,8 +4,6 @@ A label must never stand on what ran in another place.
 """
 
 import os
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -71,6 +69,9 @@ def _not_started(plan: Plan, environment: Environment, workload: "type[Workload]
 
 def _broken(cell: PlannedCell, environ: Mapping[str, str]) -> str | None:
     """Return what is wrong with a virtual environment's interpreter, under the cell's variables."""
+    import subprocess
+    import tempfile
+
     folder = os.path.abspath(cell.environment.venv or "")
     python = f"{folder}/bin/python"
     if not os.path.lexists(python):
