@@ -58,18 +58,26 @@ def config_schema(cls: type[Workload]) -> list[Key]:
     """Return the keys of a workload's config; none where it takes any."""
     if cls.config_type is None:
         return []
-    hints = _hints(cls.config_type)
-    return [
-        Key(
-            field.name,
-            type_text(hints.get(field.name, Any)),
+    return list(_keys(cls.config_type, ""))
+
+
+def _keys(kind: type[Any], prefix: str) -> Iterator[Key]:
+    """Yield the keys of a class; those of a class in it under its name and a dot."""
+    hints = _hints(kind)
+    for field in attrs.fields(kind):
+        inner = hints.get(field.name, Any)
+        if not field.init:
+            continue
+        if isinstance(inner, type) and attrs.has(inner) and field.default is not attrs.NOTHING:
+            yield from _keys(inner, f"{prefix}{field.name}.")
+            continue
+        yield Key(
+            f"{prefix}{field.name}",
+            type_text(inner),
             _default(field.default),
             str(field.metadata.get("doc", "")),
             field.default is attrs.NOTHING,
         )
-        for field in attrs.fields(cls.config_type)
-        if field.init
-    ]
 
 
 def described(default: Any, doc: str) -> Any:

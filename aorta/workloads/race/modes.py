@@ -123,7 +123,7 @@ class Gradients(Mode):
         kinds = {"adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}
         kind = kinds.get(self.config.optimizer)
         decay = self.config.optimizer_weight_decay
-        self._optimizer = (
+        self._optimizer: Any = (
             kind(self._weights, lr=self.config.optimizer_lr, weight_decay=decay) if kind else None
         )
 

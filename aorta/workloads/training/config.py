@@ -11,21 +11,21 @@ from aorta.workloads.config import described
 class ModelConfig:
     """The model: a stack of layers."""
 
-    kind: Literal["mlp", "transformer"] = "transformer"
-    hidden_size: int = 256
-    num_layers: int = 2
-    num_heads: int = 4
-    ffn_size: int = 1024
-    vocab_size: int = 32000
+    kind: Literal["mlp", "transformer"] = described("transformer", "what a layer is")
+    hidden_size: int = described(256, "width of a token")
+    num_layers: int = described(2, "layers between embedding and output")
+    num_heads: int = described(4, "heads of a transformer's layer")
+    ffn_size: int = described(1024, "inner width of a layer")
+    vocab_size: int = described(32000, "different tokens")
 
 
 @attrs.frozen(kw_only=True)
 class ChecksConfig:
     """What ends a trial as a failure."""
 
-    fail_on_nan_loss: bool = True
-    fail_on_nan_grad: bool = True
-    fail_on_nonfinite_output: bool = False
+    fail_on_nan_loss: bool = described(True, "a loss that is not finite is a failure")
+    fail_on_nan_grad: bool = described(True, "a gradient that is not finite is a failure")
+    fail_on_nonfinite_output: bool = described(False, "an output that is not finite is a failure")
 
 
 @attrs.frozen(kw_only=True)
@@ -43,8 +43,8 @@ class TrainingConfig:
     seq_len: int = described(128, "tokens of a sequence")
     learning_rate: float = described(1e-3, "of AdamW")
     seed: int = described(1234, "of weights and data")
-    model: ModelConfig = attrs.field(factory=ModelConfig, metadata={"doc": "the model"})
-    checks: ChecksConfig = attrs.field(factory=ChecksConfig, metadata={"doc": "what is a failure"})
+    model: ModelConfig = attrs.field(factory=ModelConfig)
+    checks: ChecksConfig = attrs.field(factory=ChecksConfig)
 
     def __attrs_post_init__(self) -> None:
         """Refuse what makes no sense. Raises ValueError."""
