@@ -71,3 +71,9 @@ def test_trials_that_were_not_executed_are_skipped():
 def test_a_cell_that_ended_early_misses_nothing():
     root = tree([cell("a", stop_after=StopAfter(events=1, max_trials=9))], trials("a", "pf"))
     assert counts(root) == [2, 1, 0, 0]
+
+
+def test_a_plan_without_end_has_an_end():
+    made = document([cell("a", trials=10**15)], [trial("a", 0)], State(word=INTERRUPTED))
+    text = junit(made)
+    assert text.count("<skipped") == 10_000

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from aorta.model.text import count_of, printable
 from aorta.sweep.matrix import notes
-from aorta.sweep.matrix.table import Cell, Column, columns
+from aorta.sweep.matrix.table import Cell, Column, columns, milliseconds
 
 #: The widest that a column is padded to, in characters.
 PADDED = 44
@@ -69,7 +69,7 @@ def _facts(head: Mapping[str, Any], base: Cell | None) -> Iterator[str]:
         yield f"Ticket: {escaped(head['ticket'])}"
     source = head["recipe_source"]
     if source["path"] or source["sha256"]:
-        digest = f" (sha256 {source['sha256'][:10]})" if source["sha256"] else ""
+        digest = f" (sha256 {escaped(source['sha256'][:10])})" if source["sha256"] else ""
         yield f"Recipe: {escaped(source['path'] or 'given by options')}{digest}"
     steps, warmup = head["steps_per_trial"], head["warmup_steps"]
     stop = head["stop_after"]
@@ -79,7 +79,7 @@ def _facts(head: Mapping[str, Any], base: Cell | None) -> Iterator[str]:
         + (f"; a cell ends after {stop['events']} with {stop['event_verdict']}" if stop else "")
     )
     mean = base["mean_step_time_ms"] if base is not None else None
-    yield f"Baseline: {escaped(head['baseline_cell'])}" + (f" ({mean:.4g} ms a step)" if mean else "")
+    yield f"Baseline: {escaped(head['baseline_cell'])}" + (f" ({milliseconds(mean)} a step)" if mean else "")
     tool = head["runtime_provenance"]
     made_by = " ".join(filter(None, ("aorta", tool["package_version"], (tool["git_sha"] or "")[:12])))
     where = f" on {escaped(head['node'])}" if head["node"] else ""

@@ -6,7 +6,7 @@ from typing import Any
 from aorta.model.text import count_of, listed
 from aorta.sweep.matrix.compare import BETTER, FASTER, NO_DIFFERENCE, SLOWER, TOO_FEW, UNKNOWN, WORSE
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING
-from aorta.sweep.matrix.table import Cell, paced, percent
+from aorta.sweep.matrix.table import Cell, milliseconds, paced, percent
 from aorta.sweep.outcome import ERROR, FAIL, PASS
 
 _COUNTED = {PASS: "passed_count", FAIL: "failed_count", ERROR: "error_count"}
@@ -76,7 +76,8 @@ def _pace(cell: Cell, base: Cell) -> Iterator[str]:
         return
     if confound["tag"] not in (SLOWER, FASTER) or rate is None or of_base is None:
         return
-    means = f"{cell['mean_step_time_ms']:.4g} ms a step against {base['mean_step_time_ms']:.4g} ms"
+    mean, of_baseline = (milliseconds(one["mean_step_time_ms"]) for one in (cell, base))
+    means = f"{mean} a step against {of_baseline}"
     if confound["tag"] == SLOWER and rate < of_base:
         yield (f"{name}: fails less and is {paced(cell)} ({means}): slowness may be what hides the failure.")
     elif confound["tag"] == FASTER and rate > of_base:

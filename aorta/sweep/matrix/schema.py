@@ -11,10 +11,14 @@ SCHEMA_VERSION = 1
 
 Schema = dict[str, Any]
 
+#: The largest number that every reader of JSON has.
+_MOST = 1.7976931348623157e308
+
 TEXT: Schema = {"type": "string"}
 FLAG: Schema = {"type": "boolean"}
-COUNT: Schema = {"type": "integer", "minimum": 0}
-NUMBER: Schema = {"type": "number"}
+COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": 2**63}
+INTEGER: Schema = {"type": "integer", "minimum": -(2**63), "maximum": 2**63}
+NUMBER: Schema = {"type": "number", "minimum": -_MOST, "maximum": _MOST}
 RATE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 
 
@@ -50,7 +54,7 @@ _TRIAL = _object(
     started_at=TEXT,
     reason=TEXT,
     signal=TEXT,
-    exit_code={"type": "integer"},
+    exit_code=INTEGER,
 )
 _FIRST = _or_null(_object(trial=COUNT, path=TEXT, reason=_or_null(TEXT)))
 _STOP_AFTER = _or_null(_object(events=COUNT, max_trials=COUNT, event_verdict=_one_of(VERDICTS)))
@@ -71,7 +75,7 @@ _COMPARISON = _object(
     better_to=_or_null(RATE),
     why=_or_null(TEXT),
 )
-_CONFOUND = _object(tag=_one_of(CONFOUNDS), percent=_or_null({"type": "integer"}), why=_or_null(TEXT))
+_CONFOUND = _object(tag=_one_of(CONFOUNDS), percent=_or_null(INTEGER), why=_or_null(TEXT))
 _DETECTORS = _list(_object(id=TEXT, trials=COUNT))
 _STEP_TIMES = {
     f"{name}_step_time_ms": _or_null(NUMBER) for name in ("mean", "std", "min", "max", "p50", "p90", "p99")

@@ -105,7 +105,8 @@ def against(cell: Cell) -> str:
 
 def paced(cell: Cell) -> str:
     """Return ``slower +87%`` or ``faster -12%``; an empty text for neither."""
-    tag, change = cell["confound"]["tag"], cell["confound"]["percent"]
+    tag, percents = cell["confound"]["tag"], cell["confound"]["percent"]
+    change = "?" if percents is None else percents
     return {SLOWER: f"slower +{change}%", FASTER: f"faster -{change}%"}.get(tag, "")
 
 
@@ -137,9 +138,14 @@ def percent(rate: float) -> str:
     return f"{shown}%"
 
 
-def probability(p: float) -> str:
+def probability(p: float | None) -> str:
     """Return a probability to two digits."""
-    return f"{p:.2g}"
+    return "?" if p is None else f"{p:.2g}"
+
+
+def milliseconds(time: float | None) -> str:
+    """Return a time to four digits, with its unit."""
+    return "?" if time is None else f"{time:.4g} ms"
 
 
 def duration(seconds: float) -> str:
