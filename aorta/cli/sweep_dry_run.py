@@ -95,7 +95,7 @@ def _rules(plan: "Plan", redaction: Redaction) -> Iterator[Row]:
         yield "Stop after", f"{ends}, after {rule.max_trials} at the latest"
     if recipe.fail_fast:
         yield "Fail fast", "the sweep ends with the first trial that fails"
-    if recipe.warmup_steps:
+    if recipe.warmup_steps and (plan.workload != COMMAND or recipe.step_time_regex):
         first = "step" if recipe.warmup_steps == 1 else f"{recipe.warmup_steps} steps"
         yield "Warm-up", f"times of a trial's first {first} are not counted"
     for name, cells in (("Only", recipe.only), ("Skipped", recipe.skip)):
