@@ -1,6 +1,5 @@
 """matrix.md: the matrix for people, raw or rendered, from the document alone."""
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -126,7 +125,9 @@ def _pointer(cell: Cell) -> str | None:
 
 
 def _link(path: str) -> str:
-    target = _ENCODED.sub(lambda found: "".join(f"%{byte:02X}" for byte in os.fsencode(found[0])), path)
+    target = _ENCODED.sub(
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogatepass")), path
+    )
     return f"[{escaped(path)}]({target})"
 
 
