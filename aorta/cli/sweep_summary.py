@@ -6,7 +6,7 @@ from typing import Any
 
 from aorta.cli.plain import clean
 from aorta.model.text import count_of
-from aorta.sweep.matrix.compare import BETTER, WORSE
+from aorta.sweep.matrix.compare import BASELINE, BETTER, WORSE
 from aorta.sweep.matrix.table import probability
 
 #: What ``--fail-on`` takes.
@@ -14,7 +14,10 @@ FAIL_ON = ("fail", "error", "worse")
 
 
 def end_summary(document: Mapping[str, Any]) -> str:
-    """Return the lines at the end of a run: how many cells are clean, and each one that is not."""
+    """Return the lines at the end of a run: how many cells are clean, and each one that is not.
+
+    A clean cell has a line too where that is the finding: it is better than the baseline.
+    """
     cells = document["cells"]
     counts = {"clean": 0, "failing": 0, "errors": 0, "unjudged": 0, "unfinished": 0}
     for cell in cells:
@@ -31,7 +34,7 @@ def end_summary(document: Mapping[str, Any]) -> str:
         totals, why = document["totals"], f" ({document['why']})" if document["why"] else ""
         done = f"{totals['done']} of {count_of(totals['planned'], 'trial')} done"
         lines.append(f"  The run is {document['state']}{clean(why)}: {done}.")
-    lines += [_line(cell) for cell in cells if not _is_clean(cell)]
+    lines += [_line(cell) for cell in cells if not _is_clean(cell) or cell["comparison"]["call"] == BETTER]
     return "\n".join(lines)
 
 
@@ -40,7 +43,8 @@ def _is_clean(cell: Mapping[str, Any]) -> bool:
 
 
 def _line(cell: Mapping[str, Any]) -> str:
-    word = "fail" if cell["failed_count"] else "error" if cell["error_count"] else "none"
+    word = "better" if _is_clean(cell) else "none"
+    word = "fail" if cell["failed_count"] else "error" if cell["error_count"] else word
     first = cell["first_failure"] or cell["first_error"]
     text = f"  [{word}] {clean(cell['name'])}: {'; '.join(_counts(cell))}"
     if first is None:
@@ -51,10 +55,10 @@ def _line(cell: Mapping[str, Any]) -> str:
 
 def _counts(cell: Mapping[str, Any]) -> Iterator[str]:
     judged, comparison = cell["passed_count"] + cell["failed_count"], cell["comparison"]
-    if cell["failed_count"]:
-        call = ""
-        if comparison["call"] in (WORSE, BETTER):
-            call = f" ({comparison['call']} than baseline, p = {probability(comparison['adjusted_p'])})"
+    call = ""
+    if comparison["call"] in (WORSE, BETTER):
+        call = f" ({comparison['call']} than baseline, p = {probability(comparison['adjusted_p'])})"
+    if cell["failed_count"] or call:
         yield f"{cell['failed_count']}/{judged} failed{call}"
     if cell["error_count"]:
         yield f"{cell['error_count']}/{cell['done_count']} without a verdict"
@@ -73,13 +77,8 @@ def verdict_of_run(document: Mapping[str, Any], fail_on: str | None) -> bool:
     if not totals["passed"] + totals["failed"]:
         return False
     if fail_on == "worse":
-        calls = [cell["comparison"]["call"] for cell in document["cells"]]
-        unjudged = [
-            cell
-            for cell in document["cells"]
-            if cell["comparison"]["call"] == "baseline" and cell["failure_rate"] is None
-        ]
-        return WORSE not in calls and not unjudged
+        found = [(cell["comparison"]["call"], cell["failure_rate"]) for cell in document["cells"]]
+        return all(call != WORSE and (call, rate) != (BASELINE, None) for call, rate in found)
     if fail_on == "error":
         return not totals["failed"] and not totals["errors"]
     return fail_on != "fail" or not totals["failed"]

@@ -140,7 +140,9 @@ def test_what_may_bring_a_failure_out_is_said():
 
 def test_steps_that_cannot_be_compared_are_said():
     summaries = [stepped("none", 0, 9, 10), stepped("a", 0, 9, 10, source="wall_clock")]
-    told = notes(page([cell("none"), cell("a")], summaries))
+    text = page([cell("none"), cell("a")], summaries)
+    assert rows(text)["a"]["Step ms"] == "9.5 (p50 9.5, wall_clock)"
+    told = notes(text)
     assert "a: steps are not compared: its step times are wall_clock, the baseline's per_step." in told
 
 

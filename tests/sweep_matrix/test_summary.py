@@ -31,10 +31,13 @@ def test_each_cell_that_is_not_clean_has_a_line():
     ]
 
 
-def test_a_better_cell_that_fails_says_both():
-    made = summary([("none", "f" * 20), ("a", "f" + "p" * 19)])
-    assert "[fail] a: 1/20 failed (better than baseline, p = 1.2e-09)" not in end_summary(made)
-    assert "[fail] a: 1/20 failed (better than baseline, p = " in end_summary(made)
+def test_a_cell_that_is_better_is_the_finding():
+    made = summary([("none", "f" * 20), ("a", "f" + "p" * 19), ("b", "p" * 20), ("c", "p")])
+    lines = end_summary(made).splitlines()
+    assert lines[0] == "Sweep summary: 4 cells: 2 clean, 2 with failing trials, 0 with errors, 0 not judged."
+    assert lines[2] == "  [fail] a: 1/20 failed (better than baseline, p = 7.6e-10): boom -> cells/a"
+    assert lines[3] == "  [better] b: 0/20 failed (better than baseline, p = 4.4e-11)"
+    assert len(lines) == 4
 
 
 def test_a_run_that_is_not_complete_says_why():

@@ -34,7 +34,7 @@ def wilson(failed: int, n: int) -> tuple[float, float]:
     return (0.0 if failed == 0 else max(0.0, low), 1.0 if failed == n else min(1.0, high))
 
 
-@functools.lru_cache(maxsize=65536)
+@functools.lru_cache(maxsize=4096)
 def fisher(failed: int, passed: int, failed_baseline: int, passed_baseline: int) -> Tails:
     """Return Fisher's exact test of a cell against the baseline: of more failures, and of fewer.
 
@@ -88,7 +88,7 @@ def smallest_effect(
     return detectable(0, trials_baseline, trials_cell, comparisons, alpha)[0]
 
 
-@functools.lru_cache(maxsize=65536)
+@functools.lru_cache(maxsize=4096)
 def detectable(
     failed_baseline: int, trials_baseline: int, trials_cell: int, comparisons: int, alpha: float = ALPHA
 ) -> tuple[float | None, float | None]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from aorta.sweep.matrix.compare import BASELINE, BETTER, FASTER, SLOWER, WORSE
+from aorta.sweep.outcome import PER_STEP
 
 Cell = Mapping[str, Any]
 
@@ -111,9 +112,12 @@ def paced(cell: Cell) -> str:
 
 
 def step(cell: Cell) -> str:
-    """Return the mean and the median of a step in milliseconds."""
+    """Return the mean and the median of a step in milliseconds, and what they are of if not of steps."""
     mean, median = cell["mean_step_time_ms"], cell["p50_step_time_ms"]
-    return "" if mean is None or median is None else f"{mean:.4g} (p50 {median:.4g})"
+    if mean is None or median is None:
+        return ""
+    source = cell["step_time_source"]
+    return f"{mean:.4g} (p50 {median:.4g}{'' if source == PER_STEP else f', {source}'})"
 
 
 def finding(cell: Cell) -> str:
