@@ -44,15 +44,15 @@ CHAIN = "a: &a0 [1]\n" + "".join(f"b{n}: &a{n + 1} [*a{n}]\n" for n in range(200
         (b"[a, b]: 1\n", "r.yaml:1:1: a key is a text, not a list, mapping or alias"),
         (b"1: 1\n", "r.yaml:1:1: the key 1 is no text to YAML (int): write it in quotes"),
         (b"2020-01-01: 1\n", "r.yaml:1:1: the key 2020-01-01 is no text to YAML (timestamp): write it in quotes"),
-        (b": 1\n", "r.yaml:1:1: the key '' is no text to YAML (null): write it in quotes"),
+        (b"~: 1\n", "r.yaml:1:1: the key ~ is no text to YAML (null): write it in quotes"),
         (b"a: !!python/object:os.path {}\n", "r.yaml:1:4: the tag !!python/object:os.path is not allowed: a recipe has plain values"),
         (b"a: !!python/name:os.system x\n", "r.yaml:1:4: the tag !!python/name:os.system is not allowed: a recipe has plain values"),
         (b"a: !own [1]\n", "r.yaml:1:4: the tag !own is not allowed: a recipe has plain values"),
         (b"a: !!set {b}\n", "r.yaml:1:4: the tag !!set is not allowed: a recipe has plain values"),
         (b"x" * ((1 << 20) + 1), "r.yaml: the file is larger than 1 MiB, which no recipe is"),
-        (BOMB.encode(), f"r.yaml:5:29: the file has more than {MAX_VALUES} values, aliases counted"),
-        (b"a: " + b"[" * 65 + b"]" * 65, "r.yaml:1:69: the values are nested more than 64 deep"),
-        (CHAIN.encode(), "r.yaml:64:13: the values are nested more than 64 deep"),
+        (BOMB.encode(), f"r.yaml:5:36: the file has more than {MAX_VALUES} values, aliases counted"),
+        (b"a: " + b"[" * 65 + b"]" * 65, "r.yaml:1:68: the values are nested more than 64 deep"),
+        (CHAIN.encode(), "r.yaml:64:12: the values are nested more than 64 deep"),
     ],
 )  # fmt: skip
 def test_a_yaml_text_that_is_no_document(faults, content, line):
@@ -82,8 +82,8 @@ def test_a_yaml_text_that_is_no_document(faults, content, line):
         ("[]", "r.json:1:1: expected a mapping of keys to values, got a list"),
         (JSON % ',\n "ticket": null, "ticket": "T"', "r.json:3:18: ticket: stands twice; it is in line 3 too"),
         (JSON % ',\n "ticket": "\\ud800"', "r.json:3:12: ticket: has an escape that is half a character (a lone surrogate)"),
-        (JSON % ', "hang_window_sec": 1e999', "r.json:2:45: hang_window_sec: is not a finite number"),
-        (JSON % ', "steps": 1', "r.json:2:29: steps: is not for mode: probe, only for mode: triage"),
+        (JSON % ', "hang_window_sec": 1e999', "r.json:2:50: hang_window_sec: is not a finite number"),
+        (JSON % ', "steps": 1', "r.json:2:31: steps: is not for mode: probe, only for mode: triage"),
     ],
 )  # fmt: skip
 def test_a_json_text_that_is_no_recipe(faults, content, line):
@@ -132,7 +132,7 @@ def test_what_is_wrong_behind_an_alias_is_where_the_alias_is(faults):
     )
     told = "is no name: letters, digits, _ . - and none of . - at its beginning"
     assert faults(text) == [
-        f"r.yaml:7:33: cells[1].mitigations[0]: 'a b' {told}", f"r.yaml:8:31: cells[2].mitigations[0]: 'a b' {told}"
+        f"r.yaml:7:34: cells[1].mitigations[0]: 'a b' {told}", f"r.yaml:8:32: cells[2].mitigations[0]: 'a b' {told}"
     ]  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def test_the_parser_in_python_reads_the_same(monkeypatch, load, faults):
     whole = load(SOUND)
     monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
     assert load(SOUND) == whole
-    assert faults("a: " + "[" * 300 + "]" * 300) == ["r.yaml:1:69: the values are nested more than 64 deep"]
+    assert faults("a: " + "[" * 300 + "]" * 300) == ["r.yaml:1:68: the values are nested more than 64 deep"]
     assert faults(SOUND + "extra_env: {A: off}\n") == [
         "r.yaml:7:16: extra_env.A: expected a text, got a boolean: write it in quotes"
     ]

@@ -80,9 +80,8 @@ class _Composer:
             name = self._scalar((*path, "?"))
             here = (*path, name)
             if name in values:
-                self._made.faults.append(
-                    (here, f"stands twice; it is in line {self._made.keys[here][0]} too")
-                )
+                first, _ = self._made.keys[here]
+                self._made.faults.append((here, f"stands twice; it is in line {first} too", True))
             self._made.keys[here] = place
             if self._skip() != ":":
                 raise json.JSONDecodeError("a colon should stand here", self._text, self._at)

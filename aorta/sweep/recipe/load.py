@@ -33,7 +33,7 @@ def _recipe(document: Document) -> tuple[Recipe, list[Fault]]:
     value = document.value
     if not isinstance(value, dict):
         return Recipe(), [Fault((), wanted="a mapping of keys to values", got=value)]
-    faults = [Fault(path, text, key=True) for path, text in document.faults]
+    faults = [Fault(path, text, key=key) for path, text, key in document.faults]
     faults += faulty_keys(value)
     refused = {fault.path[0] for fault in faults if len(fault.path) == 1}
     members = structured(Recipe, {key: each for key, each in value.items() if key not in refused}, faults)

@@ -1,6 +1,6 @@
 """``to_yaml``: a recipe as the file that replays it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import attrs
@@ -10,7 +10,7 @@ from aorta.model.frozen import evolve, is_model
 from aorta.sweep.recipe.cells import all_cells
 from aorta.sweep.recipe.fingerprint import fingerprint
 from aorta.sweep.recipe.keys import required
-from aorta.sweep.recipe.model import Change, EnvironmentRecipe, Recipe, Resolved
+from aorta.sweep.recipe.model import CellRecipe, Change, EnvironmentRecipe, Recipe, Resolved
 from aorta.sweep.recipe.structure import fields_of
 from aorta.sweep.registry import Registries
 
@@ -25,17 +25,26 @@ def to_yaml(recipe: Recipe, *, definitions: Registries) -> str:
     What has its default is left out, and keys are in the order of the model. Arguments of the command that
     are no UTF-8 are written as ``!!binary``, so that they are the same bytes when they are read.
     """
-    import yaml
-
     whole = with_definitions(recipe, definitions)
     needed = ("schema_version", "mode", *required(whole.mode, whole.workload))
+    return _dumped(_plain(whole, needed))
+
+
+def _dumped(value: Any) -> str:
+    import yaml
+
     base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     # Without aliases: a recipe is read by people, and they are not all at home in YAML.
-    dumper = type("_Dumper", (base,), {"ignore_aliases": lambda *_: True})
-    text: str = yaml.dump(
-        _plain(whole, needed), Dumper=dumper, sort_keys=False, allow_unicode=True, width=110
-    )
+    dumper: Any = type("_Dumper", (base,), {"ignore_aliases": lambda *_: True})
+    dumper.add_representer(str, _text)
+    text: str = yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True, width=110)
     return text
+
+
+def _text(dumper: Any, text: str) -> Any:
+    """Return the node of a text; the emitter in Python loses a NEL that is not escaped."""
+    style = None if text.isprintable() else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 def with_definitions(recipe: Recipe, definitions: Registries) -> Recipe:
@@ -51,8 +60,8 @@ def with_definitions(recipe: Recipe, definitions: Registries) -> Recipe:
     }
     environments = {
         name: _definition(definitions.environments[name])
-        for name in dict.fromkeys(cell.environment for cell in cells)
-        if isinstance(name, str) and name in definitions.environments
+        for name in dict.fromkeys(_environments(cells))
+        if name in definitions.environments
     }
     resolved = Resolved(
         aorta=__version__,
@@ -68,6 +77,12 @@ def with_definitions(recipe: Recipe, definitions: Registries) -> Recipe:
     )
 
 
+def _environments(cells: tuple[CellRecipe, ...]) -> Iterator[str]:
+    for cell in cells:
+        if isinstance(cell.environment, str):
+            yield cell.environment
+
+
 def _definition(environment: Any) -> EnvironmentRecipe:
     names = [name for name, *_ in fields_of(EnvironmentRecipe)]
     return EnvironmentRecipe(**{name: getattr(environment, name) for name in names})
@@ -80,7 +95,9 @@ def _plain(value: Any, needed: tuple[str, ...] = ()) -> Any:
         members = {}
         for name, _, default in fields_of(type(value)):
             own = getattr(value, name)
-            if name in needed or (name not in _OF_THE_FILE and own != _made(default)):
+            if name in needed or (
+                not (name in _OF_THE_FILE and isinstance(value, Recipe)) and own != _made(default)
+            ):
                 members[name] = _command(own) if name == "command" else _plain(own)
         return members
     if isinstance(value, Mapping):

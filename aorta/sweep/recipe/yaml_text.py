@@ -122,7 +122,7 @@ class _Composer:
             made = self._node(self._events.get_event(), here)
             size, depth = size + made.size, max(depth, made.depth + 1)
             if first is not None:
-                self._made.faults.append((here, f"stands twice; it is in line {first[0]} too"))
+                self._made.faults.append((here, f"stands twice; it is in line {first[0]} too", True))
             elif merges:
                 merged = self._sources(made.value, here)
             else:
@@ -147,7 +147,7 @@ class _Composer:
     def _sources(self, value: Any, path: Path) -> list[Any]:
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(each, dict) for each in sources):
-            self._made.faults.append((path, "merges mappings only"))
+            self._made.faults.append((path, "merges mappings only", True))
             return []
         return sources
 
@@ -162,7 +162,7 @@ class _Composer:
             return self._construct(node)
         except (self._yaml.YAMLError, ValueError, OverflowError, ArithmeticError, LookupError):
             text = f"is no {shown(tag.removeprefix(_TAG))} that can be read: write it in quotes"
-            self._made.faults.append((path, text))
+            self._made.faults.append((path, text, False))
             return "?"
 
     def _tag(self, event: Any) -> str:
