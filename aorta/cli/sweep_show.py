@@ -3,7 +3,7 @@
 import json
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -14,6 +14,18 @@ from aorta.instrumentation.process import Stdout, say
 
 #: Where runs are by default, and the word for the newest of them.
 FOLDER, LATEST = "triage_results", "latest"
+
+#: Columns that a narrow terminal goes without, the first first.
+SPARED = (
+    "Drift",
+    "Environment",
+    "Diagnostic",
+    "Time",
+    "Mitigations",
+    "95 % interval",
+    "Top finding",
+    "Step ms",
+)
 
 
 @click.command(cls=Command, short_help="Show what a run found, or one cell's trials.")
@@ -115,6 +127,19 @@ def _files(record: str, folder: str) -> list[str]:
     return [os.path.join(folder, record), *filter(os.path.exists, (files.stdout, files.stderr, files.folder))]
 
 
+def fitting(table: Mapping[str, Sequence[str]], width: int) -> dict[str, Sequence[str]]:
+    """Return the columns of a table that stand side by side in a width: the least important go first.
+
+    What goes is in the notes, in the page, or among a cell's trials.
+    """
+    kept = dict(table)
+    for heading in SPARED:
+        if sum(2 + max(map(len, (name, *texts))) for name, texts in kept.items()) <= width:
+            break
+        kept.pop(heading, None)
+    return kept
+
+
 def _rich(document: Mapping[str, Any], folder: str, out: Stdout) -> None:
     from rich.console import Console
     from rich.table import Table
@@ -130,14 +155,18 @@ def _rich(document: Mapping[str, Any], folder: str, out: Stdout) -> None:
     console.print(Text(clean("  ".join(head)), style="bold"))
     for text in notes.callouts(document, cells):
         console.print(Text(f"! {clean(text)}", style="bold yellow"))
-    shown = [column for column in columns(cells) if not column.is_optional or any(map(column.text, cells))]
+    texts = {column.heading: [clean(column.text(cell)) for cell in cells] for column in columns(cells)}
+    optional = {column.heading for column in columns(cells) if column.is_optional}
+    shown = fitting(
+        {name: column for name, column in texts.items() if name not in optional or any(column)}, console.width
+    )
     table = Table(box=None, padding=(0, 1))
-    for column in shown:
-        table.add_column(column.heading, overflow="fold")
-    for cell in cells:
+    for heading in shown:
+        table.add_column(heading, overflow="fold")
+    for index, cell in enumerate(cells):
         style = "red" if cell["failed_count"] else "yellow" if cell["error_count"] else ""
         # Text, since what a trial says may look like markup.
-        table.add_row(*(Text(clean(column.text(cell))) for column in shown), style=style)
+        table.add_row(*(Text(column[index]) for column in shown.values()), style=style)
     console.print(table)
     base = next((cell for cell in cells if cell["name"] == document["baseline_cell"]), None)
     told = [*notes.of_all(cells), *(note for cell in cells for note in notes.of_cell(cell, base))]

@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from aorta.cli.sweep_show import fitting
 from aorta.sweep.matrix.run_facts import INTERRUPTED, RUNNING, State
 from tests.cli.test_terminal import on_terminal
 
@@ -42,6 +43,18 @@ def test_on_a_terminal_it_is_a_table(cli, environ, run):
     assert "Interrupted (SIGTERM): 10 of 10 trials done" in shown
     assert "worse (p = 0.0079)" in shown
     assert "Sweep summary: 2 cells" in shown
+
+
+def test_a_narrow_terminal_goes_without_what_matters_least():
+    table = {
+        "Cell": ["a" * 10],
+        "Environment": ["local"],
+        "Failures": ["1/2 (50%)"],
+        "Drift": ["2 environments"],
+    }
+    assert list(fitting(table, 200)) == ["Cell", "Environment", "Failures", "Drift"]
+    assert list(fitting(table, 40)) == ["Cell", "Environment", "Failures"]
+    assert list(fitting(table, 10)) == ["Cell", "Failures"]
 
 
 def test_json_is_the_document(cli, run):
