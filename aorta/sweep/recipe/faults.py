@@ -1,6 +1,5 @@
 """``Fault``: what is wrong with a value while a recipe is read, and how it is told."""
 
-import difflib
 import math
 import typing
 from collections.abc import Iterable
@@ -26,6 +25,8 @@ class Fault(typing.NamedTuple):
 def unknown(name: str, allowed: Iterable[str]) -> str:
     """Return what is said of a key that is not known."""
     known = list(allowed)
+    import difflib
+
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}? " if close else ""
     return f"is no key here; {hint}allowed: {', '.join(known)}"

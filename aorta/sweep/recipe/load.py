@@ -62,7 +62,8 @@ def _misread(document: Document, faults: list[Fault]) -> Iterator[Fault]:
     known = {fault.path for fault in faults}
     for path, spelled in document.spelled.items():
         value = _at(document.value, path)
-        if type(value) in (int, float) and not _PLAIN.fullmatch(spelled) and path not in known:
+        faulty = any(path[:depth] in known for depth in range(1, len(path) + 1))
+        if type(value) in (int, float) and not faulty and not _PLAIN.fullmatch(spelled):
             yield Fault(path, f"YAML reads {spelled} as {value}: write {value}, or a text in quotes")
 
 

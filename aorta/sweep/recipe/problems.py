@@ -62,5 +62,4 @@ def shown(key: str) -> str:
 
 def is_secret(path: Path) -> bool:
     """Tell whether a value may be a secret, which is never shown."""
-    above = path[:-1]
-    return any(key in _SECRETS for key in above) or (len(path) > 2 and path[0] == "mitigations")
+    return any(key in _SECRETS for key in path) or (len(path) > 1 and path[0] == "mitigations")

@@ -1,6 +1,5 @@
 """What the values of a recipe must be to each other: one small function for each rule."""
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -70,6 +69,8 @@ def _baseline_is_a_cell(recipe: Recipe) -> Found:
 
 
 def _no_cell(name: str, names: list[str]) -> str:
+    import difflib
+
     close = difflib.get_close_matches(name, names, n=1)
     listed = ", ".join(map(shown, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
     hint = f"did you mean {shown(close[0])}? " if close else ""
