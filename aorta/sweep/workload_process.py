@@ -68,10 +68,9 @@ class Worker:
 class _Linger:
     """Looks now and then whether the answer is there; a process that stays on after it is to be ended."""
 
-    def __init__(self, answered: Callable[[], bool], linger_s: float) -> None:
+    def __init__(self, answered: Callable[[], bool]) -> None:
         self.next_at = time.monotonic() + _LOOK_S
         self._answered = answered
-        self._linger_s = linger_s
         self._since: float | None = None
 
     def look(self, now: float) -> bool:
@@ -79,10 +78,10 @@ class _Linger:
         self.next_at = now + _LOOK_S
         if self._since is None and self._answered():
             self._since = now
-        return self._since is not None and now >= self._since + self._linger_s
+        return self._since is not None and now >= self._since + LINGER_S
 
 
-def ended(worker: Worker, timeout_s: float | None, grace_s: float, linger_s: float = LINGER_S) -> Ended:
+def ended(worker: Worker, timeout_s: float | None, grace_s: float) -> Ended:
     """Run a worker to its end, and end what is left of it. Raises OSError where it cannot be started.
 
     After ``timeout_s`` its stacks are taken, and it is ended; the signal that stops aorta ends it too, and
@@ -95,7 +94,7 @@ def ended(worker: Worker, timeout_s: float | None, grace_s: float, linger_s: flo
             with opened(worker.stdout, worker.stderr) as logs, signals_later():
                 argv = [worker.python, "-c", BOOT, worker.request]
                 tree.root = start(argv, worker.environ, (logs[0], logs[1]))
-            how = _awaited(tree.root, worker, None if timeout_s is None else begun + timeout_s, linger_s)
+            how = _awaited(tree.root, worker, None if timeout_s is None else begun + timeout_s)
             elapsed = time.monotonic() - begun
             if how == TIMED_OUT:
                 _dump(tree.root, worker.trace)
@@ -134,8 +133,8 @@ def _ending_with(tree: Tree):  # type: ignore[no-untyped-def]  # noqa: ANN202
         enders.discard(kill)
 
 
-def _awaited(pid: int, worker: Worker, until: float | None, linger_s: float) -> str:
-    waiter, linger = Waiter(pid), _Linger(worker.answered, linger_s)
+def _awaited(pid: int, worker: Worker, until: float | None) -> str:
+    waiter, linger = Waiter(pid), _Linger(worker.answered)
     try:
         how = waiter.wait(until, linger)
         if how == TIMED_OUT and worker.answered():

@@ -136,15 +136,16 @@ class WorkloadRunner:
         if end.begun is not None:
             notes = (f"the interpreter took {end.begun:.2f} s to start", *notes)
         name = verdict.signal_name(end.status)
-        if answer is not None:
+        if end.timed_out:
+            # An answer on the way out comes too late.
+            limit = self._plan.recipe.timeout_s
+            outcome = verdict.timed_out(limit, end.elapsed_s, end.phase, end.stacks)
+        elif answer is not None:
             outcome = verdict.outcome_of(from_json(answer), cell.steps)
             if end.lingered:
                 notes = (*notes, "its process did not end by itself after its answer, and was ended")
-            elif name is not None and not end.timed_out:
+            elif name is not None:
                 outcome = verdict.crashed_after(outcome, name)
-        elif end.timed_out:
-            limit = self._plan.recipe.timeout_s
-            outcome = verdict.timed_out(limit, end.elapsed_s, end.phase, end.stacks)
         else:
             outcome = verdict.outcome_without(end.status, end.phase, end.stacks, _tail(files.stderr))
             outcome = evolve(outcome, elapsed_s=max(end.elapsed_s - (end.begun or 0.0), 0.0))
