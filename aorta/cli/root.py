@@ -74,6 +74,22 @@ validate = LazyGroup(
     },
 )
 
+sweep = LazyGroup(
+    "sweep",
+    help="Which knob changes a failure: trials in cells, and a matrix of them.",
+    context_settings=SETTINGS,
+    lazy={
+        "run": ("aorta.cli.sweep_run:run", "Run a recipe's cells, trial by trial."),
+        "show": ("aorta.cli.sweep_show:show", "Show a run's matrix, or the trials of a cell."),
+        "list-mitigations": ("aorta.cli.sweep_lists:list_mitigations", "List the mitigations."),
+        "list-environments": ("aorta.cli.sweep_lists:list_environments", "List the environments."),
+        "list-workloads": (
+            "aorta.cli.sweep_workloads:list_workloads",
+            "List the workloads, and their configs.",
+        ),
+    },
+)
+
 schema = LazyGroup(
     "schema",
     help="The JSON Schema of the document.",
@@ -90,6 +106,10 @@ root = LazyGroup(
         "validate": (
             "aorta.cli.root:validate",
             "Gates: whether snapshots are the evidence that they are taken for.",
+        ),
+        "sweep": (
+            "aorta.cli.root:sweep",
+            "Which knob changes a failure: trials in cells, and a matrix of them.",
         ),
         "schema": ("aorta.cli.root:schema", "The JSON Schema of the document."),
         "standalone": ("aorta.cli.standalone:standalone", "Write aorta as a program of one file."),

@@ -101,6 +101,8 @@ class Context:
         self.reasons: list[Reason] = []
         self.command_records: list[CommandRecord] = []
         self.variables: set[str] = set()
+        #: Whether anything but variables was asked for: what was not can not have changed.
+        self.looked = False
         self.redacted: set[str] = set()
         self.coverage: dict[str, Coverage] = {}
         self.digest_count = DigestCount()
@@ -111,6 +113,12 @@ class Context:
     def request(self) -> Request:
         """Return what the caller asked for and claimed."""
         return self._shared.request
+
+    @property
+    def _machine(self) -> Shared:
+        """Return what answers questions about the machine."""
+        self.looked = True
+        return self._shared
 
     @property
     def host_kind(self) -> str:
@@ -190,11 +198,11 @@ class Context:
 
     def text(self, path: str, limit: int = READ_LIMIT) -> Answer[str]:
         """Read the first ``limit`` bytes of a file as UTF-8."""
-        return asked(path, lambda: self._shared.host.read_text(path, limit, timeout=self.remaining()))
+        return asked(path, lambda: self._machine.host.read_text(path, limit, timeout=self.remaining()))
 
     def data(self, path: str, limit: int = READ_LIMIT) -> Answer[bytes]:
         """Read the first ``limit`` bytes of a file."""
-        return asked(path, lambda: self._shared.host.read_bytes(path, limit, timeout=self.remaining()))
+        return asked(path, lambda: self._machine.host.read_bytes(path, limit, timeout=self.remaining()))
 
     def pieces(self, path: str, size: int = READ_LIMIT) -> Iterator[Answer[bytes]]:
         """Read a file of any size piece by piece; an answer that failed is the last."""
@@ -206,26 +214,26 @@ class Context:
                 return
 
     def _piece(self, path: str, size: int, offset: int) -> bytes:
-        return self._shared.host.read_bytes(path, size, timeout=self.remaining(), offset=offset)
+        return self._machine.host.read_bytes(path, size, timeout=self.remaining(), offset=offset)
 
     def find(self, path: str, pattern: str) -> Answer[list[str]]:
         """Return what group 1 of a pattern matches in a file's lines; nothing else of it is told or kept."""
-        return asked(path, lambda: self._shared.host.find(path, pattern, timeout=self.remaining()))
+        return asked(path, lambda: self._machine.host.find(path, pattern, timeout=self.remaining()))
 
     def link(self, path: str) -> Answer[str]:
         """Read the text of a symbolic link."""
-        return asked(path, lambda: self._shared.host.link(path, timeout=self.remaining()))
+        return asked(path, lambda: self._machine.host.link(path, timeout=self.remaining()))
 
     def stat(self, path: str, *, follow: bool = True) -> Answer[Stat]:
         """Look at a path; with ``follow`` at what it leads to."""
-        return asked(path, lambda: self._shared.host.stat(path, timeout=self.remaining(), follow=follow))
+        return asked(path, lambda: self._machine.host.stat(path, timeout=self.remaining(), follow=follow))
 
     def scan(self, path: str, *, details: bool = False) -> Answer[list[Entry]]:
         """List a directory, sorted by name: names and kinds; with ``details`` sizes and times too.
 
         A directory is listed once a capture, so that all sections see the same.
         """
-        host, known = self._shared.host, self._shared.listings
+        host, known = self._machine.host, self._shared.listings
         turn, limit = self._shared.turns.setdefault(path, threading.Lock()), self.remaining()
         if not turn.acquire(timeout=limit):
             detail = f"{path}: not listed within {limit:.3g} s"
@@ -251,7 +259,7 @@ class Context:
         """
         if method == NONE:
             return [_left_out(path) for path, _ in files]
-        engine = self._shared.digests
+        engine = self._machine.digests
         told = engine.files(files, self.remaining(), method)
         hashed = sum(read for _, read in told)
         count, good = self.digest_count, sum(answer.ok for answer, _ in told)
@@ -267,7 +275,7 @@ class Context:
         """Return how the files of a large directory are looked at: as asked for, else by where it lies."""
         if self.request.digests is not None:
             return self.request.digests
-        return IDENTITY if self._shared.digests.filesystem(path, None).may_hang else FULL
+        return IDENTITY if self._machine.digests.filesystem(path, None).may_hang else FULL
 
     def digest_tree(
         self, path: str, *, members: Callable[[str], bool], descend: Callable[[str], bool] = lambda _: False
@@ -276,7 +284,7 @@ class Context:
 
         Of the directories in it those are entered, one level deep, whose names ``descend`` takes.
         """
-        return digest_tree(self, self._shared.digests, path, members, descend)
+        return digest_tree(self, self._machine.digests, path, members, descend)
 
     def elf(self, path: str, symbols: str | None = None) -> Answer[Elf]:
         """Return what an ELF file says to the dynamic linker; ``unparsed`` where it is none.
@@ -284,7 +292,7 @@ class Context:
         ``symbols`` is a regular expression: the defined dynamic symbols whose mangled names it is
         found in are told too.
         """
-        return self._shared.digests.elf(path, symbols, self.remaining())
+        return self._machine.digests.elf(path, symbols, self.remaining())
 
     def read(self, path: str, field: str) -> str | None:
         """Return a file's text without surrounding blanks, or note why not; blank text is None."""
@@ -332,11 +340,11 @@ class Context:
             return [_not_allowed(argv) for argv in argvs]
         limit = min(timeout, self.remaining())
         lines = [("sudo", "-n", *argv) if sudo else tuple(argv) for argv in argvs]
-        start = self._shared.commands.start
+        start = self._machine.commands.start
         tickets = [start(line, limit, path, manner) for line in lines]
         answers = []
         for line, first in zip(lines, tickets, strict=True):
-            ticket, done = self._shared.commands.wait(first)
+            ticket, done = self._machine.commands.wait(first)
             # A program may look at any variable; where there is none, PATH alone decided.
             found = isinstance(done, Exception) or done.outcome is not Outcome.NOT_FOUND
             self.variables.add("*" if found else "PATH")
@@ -385,15 +393,15 @@ class Context:
 
     def distribution(self, name: str) -> Answer[Distribution | None]:
         """Look up an installed distribution; a value of None says that there is none."""
-        return asked(name, lambda: self._shared.host.distribution(name))
+        return asked(name, lambda: self._machine.host.distribution(name))
 
     def module(self, name: str) -> Answer[Module | None]:
         """Find where a module would be imported from, without importing it; None: nowhere."""
-        return asked(name, lambda: self._shared.host.module(name))
+        return asked(name, lambda: self._machine.host.module(name))
 
     def resource(self, path: str, limit: int = READ_LIMIT) -> Answer[str]:
         """Read a text file of a Python package, also of one that lies in a zip file."""
-        return asked(path, lambda: self._shared.host.resource(path, limit).decode("utf-8"))
+        return asked(path, lambda: self._machine.host.resource(path, limit).decode("utf-8"))
 
     def torch(self, timeout: float) -> Answer[dict[str, Any]]:
         """Ask torch what it says of itself, as the caller wants that to be done.
@@ -403,12 +411,12 @@ class Context:
         # Where the whole capture's end is near, what is told has to be looked at in what is left.
         self.variables.add("*")
         limit, how = min(timeout, self.allowance()), self.request.torch_how
-        return asked("torch", lambda: self._shared.host.torch(how, timeout=limit))
+        return asked("torch", lambda: self._machine.host.torch(how, timeout=limit))
 
     def observe(self, key: str, function: Callable[[], Any] | None = None) -> Answer[Any]:
         """Ask what the running interpreter says of itself: a key of ``aorta.host.observe`` or one's own."""
         question = function or OBSERVATIONS[key]
-        return asked(key, lambda: self._shared.host.observe(key, question))
+        return asked(key, lambda: self._machine.host.observe(key, question))
 
 
 def _left_out(path: str) -> Answer[str]:

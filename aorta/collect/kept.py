@@ -1,6 +1,6 @@
 """``Kept``: results of earlier captures of this process, to take over where nothing they asked can differ."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from aorta.collect.orchestrator import Orchestrator
 from aorta.collect.result import Result
@@ -23,35 +23,43 @@ class _Entry:
 class Kept:
     """Results by section and provider, each with the values of the variables that it rests on.
 
-    A result of scope ``process``, or that needs one of such a scope, is never kept. One that failed or
-    timed out is: trying again in every capture would cost its deadline each time.
+    A result of scope ``process``, or that needs one, is kept only where aorta's own code made it of
+    variables alone. One that failed or timed out is kept too: trying again in every capture would cost its
+    deadline each time.
     """
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._entries: dict[str, list[_Entry]] = {}
         self._chains = {spec.name: registry.graph([spec.name]) for spec in registry.specs()}
-        #: What may be kept at all.
-        self.lasting = {name for name, chain in self._chains.items() if self._lasts(chain)}
+        self._own = {record.name for record in registry.plugins if record.source == "builtin"}
+        #: What does not rest on the process.
+        self.lasting = {name for name, chain in self._chains.items() if all(map(self._lasts, chain))}
 
-    def _lasts(self, chain: Iterable[str]) -> bool:
-        collectors, providers = self._registry.collectors, self._registry.providers
-        scopes = [(collectors.get(name) or providers[name]).scope for name in chain]
-        return Scope.PROCESS not in scopes
+    def _lasts(self, name: str) -> bool:
+        spec = self._registry.collectors.get(name) or self._registry.providers[name]
+        return spec.scope is not Scope.PROCESS
 
     def keep(self, run: Orchestrator, environ: Mapping[str, str]) -> list[Result]:
         """Keep what a finished capture found out by itself; return the results as they will be taken over."""
         new = []
-        for name in self.lasting - run.earlier.keys():
-            result = run.results.get(name)
-            if result is None or result.record.status is Status.NOT_REQUESTED:
+        for name, result in run.results.items():
+            chain = self._chains[name]
+            if name in run.earlier or result.record.status is Status.NOT_REQUESTED:
                 continue
-            asked = [run.results[other].variables for other in self._chains[name] if other in run.results]
+            if not all(self._lasts(other) or self._is_made_of_variables(run, other) for other in chain):
+                continue
+            asked = [run.results[other].variables for other in chain if other in run.results]
             names = frozenset().union(*asked)
-            entry = _Entry(result=_taken_over(result), names=names, values=_values(names, environ))
+            taken = _taken_over(result, anew=name not in self.lasting)
+            entry = _Entry(result=taken, names=names, values=_values(names, environ))
             self._entries.setdefault(name, []).append(entry)
             new.append(entry.result)
         return new
+
+    def _is_made_of_variables(self, run: Orchestrator, name: str) -> bool:
+        result = run.results.get(name)
+        return result is not None and not result.looked and self._registry.plugin_of[name] in self._own
 
     def under(self, environ: Mapping[str, str]) -> dict[str, Result]:
         """Return the results that hold in an environment."""
@@ -76,6 +84,9 @@ def _values(names: frozenset[str], environ: Mapping[str, str]) -> Values:
     return tuple(sorted(asked.items()))
 
 
-def _taken_over(result: Result) -> Result:
+def _taken_over(result: Result, *, anew: bool) -> Result:
+    """Return a result for later captures; ``anew`` is what the same variables make again."""
+    if anew:
+        return result
     status = Status.REUSED if result.usable else result.record.status
     return evolve(result, record=evolve(result.record, status=status, elapsed_s=0.0, commands=()))

@@ -83,6 +83,7 @@ class Orchestrator:
         self._inbox: queue.SimpleQueue[Ended] = queue.SimpleQueue()
         self._running: dict[str, Running] = {}
         self._threads: list[threading.Thread] = []
+        self._slots = slots()
         self._apart = request.plugins_apart and host.workers() is not None
         self._outside = {record.name for record in registry.plugins if record.source != "builtin"}
 
@@ -120,7 +121,7 @@ class Orchestrator:
     def _start_some(self, ready: list[str]) -> list[str]:
         """Start what there are slots for; return the names that got their result without running."""
         settled = []
-        while ready and len(self._running) < slots() and time.monotonic() < self.deadline:
+        while ready and len(self._running) < self._slots and time.monotonic() < self.deadline:
             name = ready.pop(0)
             if not self._start(name):
                 settled.append(name)

@@ -31,6 +31,8 @@ class Result:
     coverage: Mapping[str, Coverage] = attrs.field(factory=dict)
     redacted: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
+    #: Whether the machine was asked anything but variables.
+    looked: bool = True
 
     @property
     def usable(self) -> bool:
@@ -81,6 +83,7 @@ def missing(
         record=record_of(spec, status, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx, hung_at=hung_at),
         redacted=_names(ctx.redacted) if ctx else frozenset(),
         variables=_names(ctx.variables) if ctx else frozenset(),
+        looked=ctx is None or ctx.looked,
     )
 
 
@@ -143,6 +146,7 @@ def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: f
         coverage={part: state for part, state in ctx.coverage.items() if isinstance(state, Coverage)},
         redacted=_names(ctx.redacted),
         variables=frozenset(ctx.variables),
+        looked=ctx.looked,
     )
 
 

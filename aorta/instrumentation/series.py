@@ -23,14 +23,14 @@ from aorta.instrumentation.environment import CHILD, DEADLINE_S, live_host
 from aorta.instrumentation.extensions import extended
 from aorta.model.dump import Dumper
 from aorta.model.essence import lasting, without_nulls
-from aorta.model.frozen import frozen
+from aorta.model.frozen import evolve, frozen
 from aorta.model.shape import shape_of
-from aorta.model.snapshot import Collection, Snapshot
+from aorta.model.snapshot import SCHEMA_VERSION, Collection, Snapshot
 from aorta.model.vocabulary import Status
 from aorta.plugin.registry import Registry
 
 #: Of ``collection``: what stands once, in the first snapshot of a series.
-ONCE = ("collectors", "providers", "plugins", "executable", "argv", "deadline_s")
+ONCE = ("collectors", "providers", "plugins", "executable", "argv", "deadline_s", "elapsed_s")
 
 _LIMITS = (
     resource.RLIMIT_MEMLOCK,
@@ -48,7 +48,8 @@ class Taken:
 
     ``text`` is its JSON as a trial embeds it: compact, without members that are null, and without the
     records of collectors, which stand in the first snapshot. ``digest`` (``sha256:…``) is of all sections
-    less what is volatile, ``host_digest`` of those that do not rest on the process. ``snapshot`` is the whole.
+    less what is volatile, ``host_digest`` of those that do not rest on the process. ``snapshot`` is the
+    whole; of one that is as the one before it is that one.
     """
 
     text: str
@@ -86,20 +87,21 @@ class Series:
         self._places: dict[frozenset[tuple[str, str]], _Place] = {}
         self._state = state()
         self._written: dict[int, _Written] = {}
-        self._last: dict[str, _Written] = {}
 
     def take(self, environ: Mapping[str, str]) -> Taken:
         """Take a snapshot of what a process with this environment would run on."""
         place = self._place(environ)
-        host, request = place.host, place.request
-        run = Orchestrator(self._registry, host, request, place.earlier)
+        run = Orchestrator(self._registry, place.host, place.request, place.earlier)
         try:
             run.run()
         finally:
             run.digests.close()
+        if place.is_as_before(run):
+            return place.again()
         snapshot = merge(run, envelope(run))
+        place.remember(run, self._taken(run, snapshot))
         self._keep(run, environ, snapshot)
-        return self._taken(run, snapshot)
+        return place.again(snapshot.captured_at)
 
     def close(self) -> None:
         """End what the snapshots left running."""
@@ -129,8 +131,8 @@ class Series:
                 place.earlier = self._kept.under(dict(key))
 
     def _taken(self, run: Orchestrator, snapshot: Snapshot) -> Taken:
+        """Return a snapshot whose text lacks its beginning: the time."""
         parts = {name: self._part(name, run.results[name]) for name in self._registry.collectors}
-        head = {"schema_version": snapshot.schema_version, "captured_at": snapshot.captured_at}
         tail = {
             "partial": snapshot.partial,
             "partial_reasons": snapshot.partial_reasons,
@@ -142,11 +144,8 @@ class Series:
             for name, part in parts.items()
             if "." in name
         ]
-        text = ",".join(
-            [_json(head)[1:-1], *members, _json(tail)[1:-1], f'"extensions":{{{",".join(outside)}}}']
-        )
         return Taken(
-            text=f"{{{text}}}",
+            text=",".join([*members, _json(tail)[1:-1], f'"extensions":{{{",".join(outside)}}}']),
             digest=_combined(parts, parts),
             host_digest=_combined(parts, self._kept.lasting),
             snapshot=snapshot,
@@ -154,14 +153,13 @@ class Series:
 
     def _part(self, name: str, result: Result) -> "_Written":
         """Return a section's text and digest; of a result that is taken over they are made once."""
-        known = self._written.get(id(result)) or self._last.get(name)
-        if known is None or (known.result is not result and known.result.plain != result.plain):
+        known = self._written.get(id(result))
+        if known is None:
             essence = lasting(result.plain, self._registry.collectors[name].shape)
             digest = hashlib.sha256(_json([name, essence]).encode()).digest()
             known = _Written(result, _json(without_nulls(result.plain)), digest)
             if id(result) in self._since:
                 self._written[id(result)] = known
-            self._last[name] = known
         return known
 
     def _collection(self, run: Orchestrator, collection: Collection) -> dict[str, Any]:
@@ -187,12 +185,41 @@ class Series:
 
 
 class _Place:
-    """One environment: a host that has it, the request for it, and what may be taken over in it."""
+    """One environment: a host that has it, the request for it, and what may be taken over in it.
+
+    Nearly all snapshots in an environment are as the one before, and then cost no more than the look.
+    """
 
     def __init__(self, host: Host, request: Request, earlier: Mapping[str, Result]) -> None:
         self.host = host
         self.request = request
         self.earlier = earlier
+        self._before: tuple[Mapping[str, Result], Mapping[str, Any]] | None = None
+        self._taken: Taken | None = None
+
+    def is_as_before(self, run: Orchestrator) -> bool:
+        """Tell whether a capture took over the same, and found the same by itself."""
+        return self._before is not None and run.earlier is self._before[0] and _found(run) == self._before[1]
+
+    def remember(self, run: Orchestrator, taken: Taken) -> None:
+        """Keep what a capture found, and what was made of it."""
+        self._before, self._taken = (run.earlier, _found(run)), taken
+
+    def again(self, captured_at: str | None = None) -> Taken:
+        """Return the remembered snapshot as one of this moment."""
+        if self._taken is None:
+            raise RuntimeError("nothing was taken in this environment")
+        head = _json({"schema_version": SCHEMA_VERSION, "captured_at": captured_at or self.host.now()})
+        return evolve(self._taken, text=f"{head[:-1]},{self._taken.text}}}")
+
+
+def _found(run: Orchestrator) -> dict[str, Any]:
+    """Return what a capture found out by itself, without how long that took."""
+    return {
+        name: (result.plain, result.reasons, result.record.status, result.coverage, result.redacted)
+        for name, result in run.results.items()
+        if name not in run.earlier
+    }
 
 
 class _Written:

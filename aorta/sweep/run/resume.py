@@ -105,8 +105,8 @@ def check_host(earlier: Earlier, digest: str) -> None:
     """Raise ResumeError when a run was made on another host, or on this one in another state."""
     if earlier.matrix.get("host_digest") not in (None, digest):
         raise ResumeError(
-            f"{earlier.path} was made elsewhere ({earlier.matrix.get('node')}), or this host has changed since:"
-            " compare its host_env.json with `aorta env diff`; begin a new run without --resume"
+            f"{earlier.path} was made elsewhere ({earlier.matrix.get('node')}), or this host has changed"
+            " since: compare its host_env.json with `aorta env diff`; begin a new run without --resume"
         )
 
 

@@ -1,42 +1,31 @@
 """``Runner``: executes the trials of a plan one after another, and leaves each on disk before the next."""
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from aorta.model.frozen import frozen
-from aorta.sweep.run.captures import Captures, write_environment
-from aorta.sweep.files import TrialFiles
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING, STOPPED, State
-from aorta.sweep.outcome import FAIL, Outcome
+from aorta.sweep.outcome import FAIL
 from aorta.sweep.overlay import environ_under, overlay_of
 from aorta.sweep.plan import Plan, PlannedCell, sequence
+from aorta.sweep.run.captures import Captures, write_environment
+from aorta.sweep.run.executor import Executor
+from aorta.sweep.run.leftovers import RUN
 from aorta.sweep.run.record import Trial, artifacts_in, summary_of, text_of
 from aorta.sweep.run.store import MATRIX_JSON, MATRIX_MD, RunDirectory, write
 from aorta.sweep.summary import TrialSummary
 
 #: What a trial is told of itself, beside the overlay of its cell.
-CELL, NUMBER, RUN, ARTIFACTS = "AORTA_CELL", "AORTA_TRIAL", "AORTA_SWEEP_RUN", "AORTA_ARTIFACT_DIR"
-
-
-class Executor(Protocol):
-    """What runs the trials: a command, or a workload."""
-
-    def execute(
-        self,
-        cell: PlannedCell,
-        trial: int,
-        files: TrialFiles,
-        environ: Mapping[str, str],
-        overlay: Mapping[str, str | None],
-    ) -> Outcome:
-        """Run one trial and return what became of it; a signal to aorta ends it and is raised again."""
+CELL, NUMBER, ARTIFACTS = "AORTA_CELL", "AORTA_TRIAL", "AORTA_ARTIFACT_DIR"
 
 
 class Listener(Protocol):
     """Who is told how a run goes."""
+
+    def starts(self, plan: Plan, recorded: int) -> None:
+        """Hear what is run, and how many trials of it are on disk already."""
 
     def begins(self, cell: PlannedCell, trial: int) -> None:
         """Hear that a trial begins."""
@@ -139,7 +128,6 @@ class Runner:
         place = self._place(cell)
         taken = self._captures.trial(cell.environment, place.environ)
         files = self._run.files(cell.name, trial)
-        os.makedirs(files.folder, exist_ok=True)
         told = {CELL: cell.name, NUMBER: str(trial), RUN: self._run_id, ARTIFACTS: files.folder}
         started = now()
         outcome = self._executor.execute(cell, trial, files, {**place.environ, **told}, place.overlay)

@@ -82,7 +82,8 @@ class RunDirectory:
     def write(self, name: str, text: str, mode: int = 0o666) -> None:
         """Write one of the run's own files, named relative to it."""
         path = os.path.join(self.path, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.sep in name:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
         write(path, text, mode)
 
 

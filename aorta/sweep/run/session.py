@@ -1,0 +1,151 @@
+"""``Session``: one call of ``aorta sweep run``, from a plan that is in order to a matrix on disk."""
+
+import contextlib
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from aorta.instrumentation.about import tool
+from aorta.model.frozen import evolve, frozen
+from aorta.model.redact import redact_argv, redact_value
+from aorta.sweep.matrix.matrix import Matrix
+from aorta.sweep.matrix.run_facts import RunFacts, State
+from aorta.sweep.plan import Plan
+from aorta.sweep.run.captures import Captures, write_host
+from aorta.sweep.run.executor import executor_of
+from aorta.sweep.run.leftovers import end_leftovers
+from aorta.sweep.run.resume import Earlier, check_host, recorded
+from aorta.sweep.run.runner import Listener, Runner, now
+from aorta.sweep.run.store import RECIPE, RunDirectory, new_run
+from aorta.sweep.summary import TrialSummary
+
+
+@frozen
+class Asked:
+    """What is to be run: a plan, what makes the text of its recipe, and where results go.
+
+    ``argv`` is the command line of this process; ``warnings`` are told in the matrix.
+    """
+
+    plan: Plan
+    resolved: Callable[[], str]
+    fingerprint: str
+    output: str
+    argv: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+    base: Mapping[str, str] = attrs.field(factory=lambda: dict(os.environ))
+
+
+@frozen
+class Done:
+    """How it went: where, how the run ended, and the matrix as JSON values."""
+
+    path: str
+    state: State
+    matrix: Mapping[str, Any]
+
+
+class Session:
+    """A run, new or gone on with. ``earlier`` is the run to go on with."""
+
+    def __init__(self, asked: Asked, earlier: Earlier | None = None) -> None:
+        self._asked = asked
+        self._earlier = earlier
+        self.run: RunDirectory | None = None
+
+    def go(self, listener: Listener | None = None) -> Done:
+        """Run what is missing. Raises StoreError, ResumeError, OSError, and what a signal raises."""
+        asked = self._asked
+        with self._captures() as captures:
+            host = captures.host()
+            if self._earlier is not None:
+                check_host(self._earlier, host.host_digest)
+            with self._directory() as run:
+                done, warnings = self._recorded(run)
+                facts = self._facts(host.host_digest, warnings)
+                if self._earlier is None:
+                    run.write(RECIPE, asked.resolved(), _mode(asked))
+                    write_host(run, host)
+                matrix = Matrix(asked.plan, facts, asked.base)
+                if listener is not None:
+                    listener.starts(asked.plan, len(done))
+                runner = Runner(
+                    asked.plan,
+                    run,
+                    captures,
+                    executor_of(asked.plan),
+                    matrix,
+                    base=asked.base,
+                    run_id=facts.run_id,
+                    recorded=done,
+                    listener=listener,
+                )
+                state = runner.go()
+                return Done(path=run.path, state=state, matrix=matrix.document(state))
+
+    @contextlib.contextmanager
+    def _captures(self) -> Iterator[Captures]:
+        captures = Captures(self._asked.base)
+        try:
+            yield captures
+        finally:
+            captures.close()
+
+    @contextlib.contextmanager
+    def _directory(self) -> Iterator[RunDirectory]:
+        recipe = self._asked.plan.recipe
+        if self._earlier is None:
+            self.run = new_run(self._asked.output, recipe.ticket, self._asked.plan.workload)
+        else:
+            self.run = RunDirectory(self._earlier.path)
+        try:
+            yield self.run
+        finally:
+            self.run.close()
+
+    def _recorded(self, run: RunDirectory) -> tuple[Sequence[TrialSummary], list[str]]:
+        """Return the trials that a run has already, and what is wrong with some; its processes are ended."""
+        if self._earlier is None:
+            return (), []
+        left = end_leftovers(str(self._earlier.matrix.get("run_id")))
+        found, wrong = recorded(run, self._asked.plan)
+        return found, [*wrong, *left]
+
+    def _facts(self, host_digest: str, warnings: Sequence[str]) -> RunFacts:
+        asked, recipe, made = self._asked, self._asked.plan.recipe, tool()
+        facts = RunFacts(
+            run_id=uuid.uuid4().hex,
+            started_at=now(),
+            ticket=recipe.ticket,
+            version=made.version,
+            revision=made.revision,
+            recipe_path=recipe.source,
+            recipe_sha256=recipe.sha256,
+            fingerprint=asked.fingerprint,
+            host_digest=host_digest,
+            argv=asked.argv,
+            node=os.uname().nodename,
+            warnings=(*asked.warnings, *warnings),
+        )
+        if self._earlier is None:
+            return facts
+        matrix = self._earlier.matrix
+        return evolve(
+            facts,
+            run_id=str(matrix.get("run_id")),
+            started_at=str(matrix.get("run_timestamp")),
+            warnings=tuple(dict.fromkeys((*matrix.get("warnings", ()), *facts.warnings))),
+            resumed_at=(*matrix.get("resumed_at", ()), now()),
+        )
+
+
+def _mode(asked: Asked) -> int:
+    """Return the mode of the recipe's file: it replays the run, so it holds the secrets that it was given."""
+    recipe = asked.plan.recipe
+    changes = [layer.change for cell in asked.plan.cells for layer in cell.layers]
+    values = [pair for change in changes for pair in (*change.set.items(), *change.prepend.items())]
+    is_plain = all(redact_value(name, value) == value for name, value in values)
+    return 0o666 if is_plain and redact_argv(recipe.command) == recipe.command else 0o600
