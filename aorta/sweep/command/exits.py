@@ -188,7 +188,7 @@ class CoreDumps:
             for name in names:
                 path = os.path.join(folder, name)
                 if (name == "core" or name.startswith("core.")) and self._is_new(path, since):
-                    return path
+                    return os.path.abspath(path)
         return None
 
     def _is_new(self, path: str, since: float) -> bool:

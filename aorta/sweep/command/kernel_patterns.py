@@ -18,7 +18,8 @@ _ROWS: tuple[tuple[str, str], ...] = (
     (
         "gpu_hang",
         (
-            r"\bring (?:gfx|comp|vcn|jpeg|uvd|vce|mes|kiq|compute)[\w.]* timeout|\bqcm fence wait loop timeout"
+            r"\bring (?:gfx|comp|vcn|jpeg|uvd|vce|mes|kiq|compute)[\w.]* timeout"
+            r"|\bqcm fence wait loop timeout"
             r"|unrecoverable state due to an unsuccessful queues? preemption"
             r"|\bMES(?: \w+)? failed to respond to msg"
             r"|\b(?:Failed|failed) to remove (?:hardware )?queue\b.*\bMES|\bGPU HANG\b|amdgpu.*\bHW hang\b"

@@ -16,7 +16,7 @@ class Pattern:
     """Matches a line that holds a needle, ``regex``, and nothing of ``but``.
 
     ``gate`` is a word that stands in every needle: it is looked for first. A ``folded`` needle is looked
-    for in the text in lower case.
+    for in the text in lower case. ``finder`` finds what is too common to be looked at each time.
     """
 
     id: str
@@ -25,6 +25,7 @@ class Pattern:
     but: "re.Pattern[bytes] | None" = None
     gate: bytes | None = None
     folded: bool = False
+    finder: "re.Pattern[bytes] | None" = None
     effect: str
 
     def holds(self, line: bytes) -> bool:
@@ -45,10 +46,14 @@ _NOTHING_WRONG = (
     rb"(?i:error(?: code)?\s*[:=(\[]\s*['\"]?"
     rb"(?:no error|success|none|0\b|hipSuccess|cudaSuccess|false|off|true))"
 )
-_ENUM = rb"(?<![\w$])%sError" + _NO_ERROR + rb"_?[A-Z][A-Za-z0-9]+\b(?!\s*[(=])"
+_ENUM = rb"(?<![\w$])%sError" + _NO_ERROR + rb"_?[A-Z][A-Za-z0-9]+\b(?!\(|\s*=)"
 _CALL = (
     rb"\b%s (?:runtime |API |driver |kernel |function )?[Ee]rror(?:\s+code)?"
     rb"\s*(?:[:=(\[]|at\b|in\b|encountered)"
+)
+_ROCM = (
+    rb"\b[Ee]rror code:\s*(?!(?:0x)?0+\b)[-+]?(?:0x[0-9a-fA-F]|\d)"
+    rb"|\b(?:rocBLAS error|MIOpen Error|hipBLASLt error):"
 )
 _MEMORY = rb"(?i:out of memory|OutOfMemory)"
 _NCCL = (
@@ -71,91 +76,88 @@ _OOM_KILL = (
 )
 
 
+#: Something stands right before it that may give it as a value; the rest is for ``_LOSS`` to say.
+_NAN = (
+    rb"nan(?:(?<=[=:(\[\"'+-]nan)|(?<=[:=] nan)|(?<=[:=]\s\snan)|(?<=\s\s\snan)|(?<=loss nan)|(?<=norm nan)"
+    rb"|(?<=ppl nan)|(?<=perplexity nan))"
+)
+_WATCHDOG = rb"[Ww]atchdog caught collective operation timeout"
+_GLOO = rb"Timed out waiting \d+ms for (?:recv|send) operation"
+_ERROR = b"rror"
+
+
 @functools.cache
 def patterns() -> tuple[Pattern, ...]:
     """Return all patterns of tier 4 but tracebacks, made when the first log is to be read."""
-    rows: tuple[tuple[str, tuple[bytes, ...], bytes, bytes | None, bytes | None], ...] = (
-        (
-            "hip_error",
-            (b"hipError", b"HIP "),
-            _ENUM % b"hip" + b"|" + _CALL % b"HIP",
-            # The runtime's log of calls tells of those that are asked just to see.
-            _NOTHING_WRONG + b"|" + _MEMORY + rb"|: Returned hipError",
-            b"rror",
-        ),
-        (
-            "cuda_error",
-            (b"cudaError", b"CUDA "),
-            _ENUM % b"cuda" + b"|" + _CALL % b"CUDA",
-            _NOTHING_WRONG + b"|" + _MEMORY,
-            b"rror",
-        ),
-        ("hsa_error", (b"HSA_STATUS_ERROR",), rb"\bHSA_STATUS_ERROR(?:_(?!STRING|NAME)\w+)?\b", None, None),
-        ("hsa_error", (b"Memory access fault",), rb"Memory access fault by GPU", None, None),
-        (
+    return (*_of_runtimes(), *_of_libraries(), *_of_memory())
+
+
+def _of_runtimes() -> tuple[Pattern, ...]:
+    hip, cuda = (_ENUM % name + b"|" + _CALL % name.upper() for name in (b"hip", b"cuda"))
+    # The runtime's log of calls tells of those that are asked just to see.
+    no_hip = _NOTHING_WRONG + b"|" + _MEMORY + rb"|: Returned hipError"
+    no_cuda = _NOTHING_WRONG + b"|" + _MEMORY
+    return (
+        _pattern("hip_error", (b"hipError", b"HIP "), hip, but=no_hip, gate=_ERROR),
+        _pattern("cuda_error", (b"cudaError", b"CUDA "), cuda, but=no_cuda, gate=_ERROR),
+        _pattern("hsa_error", (b"HSA_STATUS_ERROR",), rb"\bHSA_STATUS_ERROR(?:_(?!STRING|NAME)\w+)?\b"),
+        _pattern("hsa_error", (b"Memory access fault",), rb"Memory access fault by GPU"),
+        _pattern(
             "rocm_error",
             (b"rror code:", b"rocBLAS error", b"MIOpen Error", b"hipBLASLt error"),
-            rb"\b[Ee]rror code:\s*(?!(?:0x)?0+\b)[-+]?(?:0x[0-9a-fA-F]|\d)"
-            rb"|\b(?:rocBLAS error|MIOpen Error|hipBLASLt error):",
-            None,
-            b"rror",
+            _ROCM,
+            gate=_ERROR,
         ),
-        ("nccl_rccl_error", (b"CCL ", b"ccl", b"unhandled"), _NCCL, rb"[NR]CCL WARN|[NR]CCL INFO", b"rror"),
-        (
-            "collective_timeout",
-            (b"caught collective",),
-            rb"[Ww]atchdog caught collective operation timeout",
-            None,
-            None,
-        ),
-        (
-            "collective_timeout",
-            (b"imed out waiting",),
-            rb"Timed out waiting \d+ms for (?:recv|send) operation",
-            None,
-            None,
-        ),
-        ("out_of_memory", (b"ut of memory", b"bad_alloc", b"MemoryError"), _OOM, None, None),
-        ("out_of_memory", (b"rrorOutOfMemory", b"MemoryAllocation", b"[Errno 12]"), _OOM, None, b"rror"),
     )
-    folded = (
-        (
+
+
+def _of_libraries() -> tuple[Pattern, ...]:
+    no_nccl = rb"[NR]CCL (?:WARN|INFO)"
+    return (
+        _pattern("nccl_rccl_error", (b"CCL ", b"ccl", b"unhandled"), _NCCL, but=no_nccl, gate=_ERROR),
+        _pattern("nccl_rccl_error", (b"CCL WARN",), rb"\b[NR]CCL WARN\b", effect=WARN),
+        _pattern("collective_timeout", (b"caught collective",), _WATCHDOG),
+        _pattern("collective_timeout", (b"imed out waiting",), _GLOO),
+        _pattern(
             "nan_signature",
-            (b"nan", b"=inf", b": inf", b"norm inf"),
+            (b"=inf", b": inf", b"-inf", b"norm inf"),
             _LOSS,
-            rb"(?i:detect_anomaly|nan_to_num)",
-        ),
-        (
-            "oom_kill",
-            (b"killed process", b"oom-kill", b"oom_reaper", b"oom killed", b"oom_kill"),
-            _OOM_KILL,
-            None,
-        ),
-    )
-    made = [
-        Pattern(
-            id=f"tier4:{name}",
-            needles=needles,
-            regex=re.compile(regex),
-            but=None if but is None else re.compile(but),
-            gate=gate,
-            effect=EFFECT[f"tier4:{name}"],
-        )
-        for name, needles, regex, but, gate in rows
-    ]
-    made += [
-        Pattern(
-            id=f"tier4:{name}",
-            needles=needles,
-            regex=re.compile(regex),
-            but=None if but is None else re.compile(but),
+            but=rb"(?i:detect_anomaly|nan_to_num)",
+            finder=re.compile(_NAN),
             folded=True,
-            effect=EFFECT[f"tier4:{name}"],
-        )
-        for name, needles, regex, but in folded
-    ]
-    warning = re.compile(rb"\b[NR]CCL WARN\b")
-    made.append(
-        Pattern(id="tier4:nccl_rccl_error", needles=(b"CCL WARN",), regex=warning, effect=WARN),
+        ),
     )
-    return tuple(made)
+
+
+def _of_memory() -> tuple[Pattern, ...]:
+    killed = (b"killed process", b"oom-kill", b"oom_reaper", b"oom killed", b"oom_kill")
+    named = (b"rrorOutOfMemory", b"MemoryAllocation", b"[Errno 12]")
+    return (
+        _pattern("out_of_memory", (b"ut of memory", b"bad_alloc", b"MemoryError"), _OOM),
+        _pattern("out_of_memory", named, _OOM, gate=_ERROR),
+        _pattern("oom_kill", killed, _OOM_KILL, folded=True),
+    )
+
+
+def _pattern(
+    name: str,
+    needles: tuple[bytes, ...],
+    regex: bytes,
+    *,
+    but: bytes | None = None,
+    gate: bytes | None = None,
+    folded: bool = False,
+    finder: "re.Pattern[bytes] | None" = None,
+    effect: str | None = None,
+) -> Pattern:
+    id_ = f"tier4:{name}"
+    return Pattern(
+        id=id_,
+        needles=needles,
+        regex=re.compile(regex),
+        but=None if but is None else re.compile(but),
+        gate=gate,
+        folded=folded,
+        finder=finder,
+        effect=effect or EFFECT[id_],
+    )

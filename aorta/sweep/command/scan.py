@@ -67,6 +67,10 @@ class Scan:
 
 def _first_hit(pattern: Pattern, data: bytes, searched: bytes) -> int | None:
     """Return where the first line matches, in the order of the needles."""
+    for match in pattern.finder.finditer(searched) if pattern.finder is not None else ():
+        begin, end = _line_around(data, match.start(), _AROUND_BYTES)
+        if pattern.holds(data[begin:end]):
+            return match.start()
     for needle in pattern.needles:
         place = searched.find(needle)
         while place >= 0:

@@ -25,6 +25,9 @@ _ABORT = "tier1:sigabrt"
 _MISSING = "meta:missing_pass_signal"
 _CRASH_IDS = frozenset(f"tier1:{name.lower()}" for name in CRASHES)
 
+#: What is only said of a trial when nothing better is.
+_TELLS_LESS = {"tier4:python_traceback": 1, _ABORT: 2, "tier1:exit_nonzero": 3, _MISSING: 4}
+
 NO_STEP = "did not reach a step"
 
 
@@ -80,7 +83,7 @@ def _why(findings: Sequence[Finding], end: End) -> str:
 
 def _reason(findings: Sequence[Finding]) -> str:
     """Return the text of the finding that tells most: the output and the kernel say more than the exit."""
-    best = min(findings, key=lambda one: (one.id in _REACTIONS or one.id == _MISSING, one.id == _ABORT))
+    best = min(findings, key=lambda one: _TELLS_LESS.get(one.id, 0))
     if best.id.startswith(("tier1:", "tier2:", "meta:")):
         return best.text or best.id
     return f"{best.id}: {best.text}" if best.text else best.id
