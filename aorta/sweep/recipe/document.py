@@ -13,8 +13,6 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
-
 from aorta.model.frozen import frozen
 from aorta.sweep.recipe.problems import Path, Problem, RecipeError, written
 
@@ -38,10 +36,10 @@ class Document:
     source: str
     sha256: str
     value: Any
-    values: Mapping[Path, Place] = attrs.field(factory=dict)
-    keys: Mapping[Path, Place] = attrs.field(factory=dict)
-    spelled: Mapping[Path, str] = attrs.field(factory=dict)
-    faults: tuple[tuple[Path, str, bool], ...] = ()
+    values: Mapping[Path, Place]
+    keys: Mapping[Path, Place]
+    spelled: Mapping[Path, str]
+    faults: tuple[tuple[Path, str, bool], ...]
 
     def problem(self, path: Path, text: str, *, key: bool = False) -> Problem:
         """Return a fault of a value, or of a key; without a place of its own it has that of what is above."""

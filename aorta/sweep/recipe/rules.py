@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from aorta.sweep.recipe.cells import all_cells, cells_of
-from aorta.sweep.recipe.checks import MAX_NAME, compiled
 from aorta.sweep.recipe.condition import compile_condition
 from aorta.sweep.recipe.model import PROBE, Change, Recipe
 from aorta.sweep.recipe.problems import Path, shown
+from aorta.sweep.recipe.values import MAX_NAME, compiled
 
 Found = Iterator[tuple[Path, str]]
 Collected = Mapping[str, Mapping[str, str] | None] | None

@@ -11,11 +11,12 @@ from typing import Any, Final
 import attrs
 
 from aorta.sweep.recipe import keys
-from aorta.sweep.recipe.checks import VARIABLE, checks_of
+from aorta.sweep.recipe.checks import checks_of
 from aorta.sweep.recipe.described import DESCRIPTIONS
 from aorta.sweep.recipe.detectors import COLLECTORS
 from aorta.sweep.recipe.model import COMMAND, PROBE, SCHEMA_VERSION, TRIAGE, Change, Recipe
 from aorta.sweep.recipe.structure import fields_of
+from aorta.sweep.recipe.values import VARIABLE
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _TYPES: Final = {bool: "boolean", int: "integer", float: "number", str: "string"}
