@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from aorta.instrumentation.process import enders
 from aorta.model.frozen import frozen
 from aorta.sweep.command.ending import (
+    GRACE_S,
     STOPPED_GRACE_S,
     STOPPED_KILL_S,
     end,
@@ -49,8 +50,11 @@ def run(
     *,
     timeout_s: float | None,
     watch: WatchMaker,
+    grace_s: float = GRACE_S,
 ) -> Ran:
     """Run a command to its end, or to that of its time. Nothing of it is left then, whatever is raised.
+
+    ``grace_s`` is between SIGTERM and SIGKILL for one that has to be ended.
 
     Raises CannotStartError, and what signals raise.
     """
@@ -62,7 +66,7 @@ def run(
                 enders.add(ender)
                 began = time.monotonic()
                 tree.root = _started(argv, environ, logs)
-            return _follow(tree, tree.root, began, timeout_s, watch)
+            return _follow(tree, tree.root, began, timeout_s, watch, grace_s)
         except BaseException:
             if tree.root is not None:
                 end(tree, STOPPED_GRACE_S, STOPPED_KILL_S)
@@ -80,7 +84,9 @@ def _started(argv: Sequence[str], environ: Mapping[str, str], logs: tuple[int, i
         raise CannotStartError(error) from error
 
 
-def _follow(tree: Tree, root: int, began: float, timeout_s: float | None, watch: WatchMaker) -> Ran:
+def _follow(
+    tree: Tree, root: int, began: float, timeout_s: float | None, watch: WatchMaker, grace_s: float
+) -> Ran:
     waiter = Waiter(root)
     try:
         how = waiter.wait(None if timeout_s is None else began + timeout_s, watch(tree))
@@ -90,6 +96,6 @@ def _follow(tree: Tree, root: int, began: float, timeout_s: float | None, watch:
     if how == EXITED:
         left, stuck = end_left(tree)
     else:
-        left, stuck = 0, end(tree)
+        left, stuck = 0, end(tree, grace_s)
         elapsed_s = time.monotonic() - began
     return Ran(how=how, status=status_of(root), elapsed_s=elapsed_s, notes=left_text(left, stuck))
