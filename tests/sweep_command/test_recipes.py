@@ -149,7 +149,7 @@ def test_paths_are_collected(trials, tmp_path):
         "$NOTHING/x names a variable that the trial does not have",
         f"nothing was found at {place}/none",
         f"{place}/pipe was left out: it is no regular file",
-        f"{place}/d was left out: it is no regular file",
+        f"{place}/d was left out: Is a directory",
     ]
 
 

@@ -94,7 +94,7 @@ class Tree:
     def left(self) -> bool:
         """Tell whether anything but the first process may be alive, as cheaply as can be told."""
         now = children_of(self._own)
-        if now is None or self._before is None:
+        if now is None or self._before is None or not _is_subreaper():
             return bool(self.thorough())
         return bool(now - self._before - {self.root}) and bool(self.quick())
 
@@ -214,11 +214,17 @@ def _library() -> Any:
     return ctypes, ctypes.CDLL(None).prctl
 
 
-def _be_subreaper(on: bool) -> bool:
-    """Set whether orphans come to this process (prctl 36; 37 asks), and return what it was."""
+def _is_subreaper() -> bool:
+    """Tell whether orphans come to this process (prctl 37)."""
     ctypes, prctl = _library()
-    was = ctypes.c_int(0)
-    prctl(37, ctypes.byref(was), 0, 0, 0)
-    if bool(was.value) != on:
-        prctl(36, int(on), 0, 0, 0)
-    return bool(was.value)
+    found = ctypes.c_int(0)
+    prctl(37, ctypes.byref(found), 0, 0, 0)
+    return bool(found.value)
+
+
+def _be_subreaper(on: bool) -> bool:
+    """Set whether orphans come to this process (prctl 36), and return whether they did."""
+    was = _is_subreaper()
+    if was != on:
+        _library()[1](36, int(on), 0, 0, 0)
+    return was
