@@ -1,7 +1,7 @@
 """``aorta sweep list-workloads``: what a recipe may run, how that is launched, and the keys of its config."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -75,7 +75,7 @@ def _told(one: Found) -> dict[str, Any]:
 def _lines(listed: list[dict[str, Any]]) -> Iterator[str]:
     yield from _table(
         ("NAME", "SOURCE", "LAUNCH", "ISOLATION", "WHAT IT DOES"),
-        [(one["name"], one["source"], _launch(one), _isolation(one), one["summary"]) for one in listed],
+        [(one["name"], one["source"], _launch(one), _isolation(one), str(one["summary"])) for one in listed],
     )
     for one in listed:
         yield ""
@@ -109,7 +109,7 @@ def _default(key: dict[str, Any]) -> str:
     return "(required)" if key["required"] else json.dumps(key["default"])
 
 
-def _table(head: Row, rows: list[Row]) -> Iterable[str]:
+def _table(head: Row, rows: Sequence[Row]) -> Iterable[str]:
     lines = [head, *(tuple(printable(cell) for cell in row) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

@@ -1,29 +1,29 @@
 """Texts that name a fault of the GPU: a workload that ends with one failed, it was not kept from its work."""
 
-import functools
-import re
-
-#: What says that there is no device or no memory is no fault of the device.
-_PATTERN = r"""
-    \bhipError(?!OutOfMemory|NoDevice|InvalidDevice|NotFound|NoBinaryForGpu|InvalidDeviceFunction|String|Name)[A-Z]\w+
-  | \b(?:HIP|CUDA)\ error:\ (?!out\ of\ memory|no\ |invalid\ device|initialization)
-  | \bHSA_STATUS_ERROR(?!_OUT_OF_RESOURCES)\w*
-  | \bMemory\ access\ fault\ by\ GPU\b
-  | \bcudaError(?!MemoryAllocation|NoDevice|InvalidDevice)[A-Z]\w+
-  | \b(?:CUBLAS|CUDNN|HIPBLAS|ROCBLAS|MIOPEN)_STATUS_(?:EXECUTION_FAILED|INTERNAL_ERROR)\b
-  | \ban\ illegal\ memory\ access\ was\ encountered\b
-"""
-
-
-@functools.cache
-def _compiled() -> re.Pattern[str]:
-    return re.compile(_PATTERN, re.VERBOSE)
+#: The detectors of a command's output that speak of the device itself; the others are of the network.
+_OF_GPUS = ("tier4:hip_error", "tier4:cuda_error", "tier4:hsa_error", "tier4:rocm_error")
+#: What says that there is no device is no fault of one.
+_NO_DEVICE = (
+    "NoDevice",
+    "InvalidDevice",
+    "no ROCm-capable device",
+    "no CUDA-capable device",
+    "invalid device ordinal",
+)
 
 
 def gpu_fault(text: str) -> str | None:
     """Return the line of a text that names a fault of the GPU, or None."""
-    found = _compiled().search(text)
-    if found is None:
+    from aorta.sweep.command.patterns import patterns
+
+    data = text.encode("utf-8", "backslashreplace")
+    wanted = [one for one in patterns() if one.id in _OF_GPUS]
+    needles = {needle for one in wanted for needle in one.needles}
+    if not any(needle in data for needle in needles):
         return None
-    start = text.rfind("\n", 0, found.start()) + 1
-    return text[start : start + 4096].partition("\n")[0].strip()[:300]
+    for line in data.splitlines():
+        if any(one.holds(line) for one in wanted):
+            found = line[:4096].decode("utf-8", "replace").strip()
+            if not any(word in found for word in _NO_DEVICE):
+                return found[:300]
+    return None

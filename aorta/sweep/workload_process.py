@@ -6,20 +6,11 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 
-from aorta.instrumentation.process import enders
 from aorta.model.frozen import frozen
-from aorta.sweep.command.ending import (
-    STOPPED_GRACE_S,
-    STOPPED_KILL_S,
-    end,
-    end_left,
-    kill_at_once,
-    left_text,
-    reap,
-)
-from aorta.sweep.command.processes import Tree, adopting
-from aorta.sweep.command.start import ends_are_told, opened, signals_later, start
-from aorta.sweep.command.waiting import HUNG, TIMED_OUT, Waiter, status_of
+from aorta.sweep.command.processes import Tree
+from aorta.sweep.command.running import run
+from aorta.sweep.command.start import opened
+from aorta.sweep.command.waiting import HUNG
 from aorta.workloads.worker import BEGUN, BOOT, MARK, PHASE, STACKS
 
 #: Seconds that the process may take to end after its answer, and to write its stacks.
@@ -65,102 +56,72 @@ class Worker:
     answered: Callable[[], bool]
 
 
-class _Linger:
-    """Looks now and then whether the answer is there; a process that stays on after it is to be ended."""
+class _Watch:
+    """Looks now and then: a process whose time is over is to be ended, and one that stays after its answer.
 
-    def __init__(self, answered: Callable[[], bool]) -> None:
-        self.next_at = time.monotonic() + _LOOK_S
-        self._answered = answered
-        self._since: float | None = None
+    Of the first the stacks are taken before.
+    """
+
+    def __init__(self, worker: Worker, tree: Tree, until: float | None) -> None:
+        self._worker, self._tree, self._until = worker, tree, until
+        self._answered_at: float | None = None
+        self.timed_out_at: float | None = None
+        self._plan(time.monotonic())
+
+    def _plan(self, now: float) -> None:
+        over = self._until if self._until is not None and self._answered_at is None else now + _LOOK_S
+        self.next_at = min(now + _LOOK_S, over)
 
     def look(self, now: float) -> bool:
-        """Tell whether the answer has been there for too long."""
-        self.next_at = now + _LOOK_S
-        if self._since is None and self._answered():
-            self._since = now
-        return self._since is not None and now >= self._since + LINGER_S
+        """Tell whether the process is to be ended."""
+        if self._answered_at is None and self._worker.answered():
+            self._answered_at = now
+        if self._answered_at is not None:
+            self._plan(now)
+            return now >= self._answered_at + LINGER_S
+        if self._until is not None and now >= self._until:
+            self.timed_out_at = now
+            _dump(self._tree.root, self._worker.trace)
+            return True
+        self._plan(now)
+        return False
 
 
 def ended(worker: Worker, timeout_s: float | None, grace_s: float) -> Ended:
-    """Run a worker to its end, and end what is left of it. Raises OSError where it cannot be started.
+    """Run a worker to its end, and end what is left of it. Raises CannotStartError, and OSError for its logs.
 
     After ``timeout_s`` its stacks are taken, and it is ended; the signal that stops aorta ends it too, and
     is raised again.
     """
-    tree = Tree(worker.environ)
-    with adopting(), ends_are_told(), _ending_with(tree):
-        begun = time.monotonic()
-        try:
-            with opened(worker.stdout, worker.stderr) as logs, signals_later():
-                argv = [worker.python, "-c", BOOT, worker.request]
-                tree.root = start(argv, worker.environ, (logs[0], logs[1]))
-            how = _awaited(tree.root, worker, None if timeout_s is None else begun + timeout_s)
-            elapsed = time.monotonic() - begun
-            if how == TIMED_OUT:
-                _dump(tree.root, worker.trace)
-            notes = left_text(*_finished(tree, how, grace_s))
-        except BaseException:
-            end(tree, STOPPED_GRACE_S, STOPPED_KILL_S)
-            _reap(tree)
-            raise
-        status = status_of(tree.root)
-        _reap(tree)
-    code = status.code if status.number is None else -status.number
+    watches: list[_Watch] = []
+    began = time.monotonic()
+
+    def watch(tree: Tree) -> _Watch:
+        watches.append(_Watch(worker, tree, None if timeout_s is None else began + timeout_s))
+        return watches[0]
+
+    argv = [worker.python, "-c", BOOT, worker.request]
+    with opened(worker.stdout, worker.stderr) as logs:
+        done = run(argv, worker.environ, (logs[0], logs[1]), timeout_s=None, watch=watch, grace_s=grace_s)
+    over = watches[0].timed_out_at
+    status = done.status
     at, phase, stacks = _parsed(worker.trace)
     return Ended(
-        status=code,
-        timed_out=how == TIMED_OUT,
-        lingered=how == HUNG,
-        begun=None if at is None else max(at - begun, 0.0),
+        status=status.code if status.number is None else -status.number,
+        timed_out=over is not None,
+        lingered=done.how == HUNG and over is None,
+        begun=None if at is None else max(at - began, 0.0),
         phase=phase,
         stacks=stacks,
-        elapsed_s=elapsed,
-        notes=notes,
+        elapsed_s=done.elapsed_s if over is None else over - began,
+        notes=done.notes,
     )
 
 
-@contextlib.contextmanager
-def _ending_with(tree: Tree):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    """Have the trial's processes killed when this process must end at once."""
-
-    def kill() -> None:
-        kill_at_once(tree)
-
-    enders.add(kill)
-    try:
-        yield
-    finally:
-        enders.discard(kill)
-
-
-def _awaited(pid: int, worker: Worker, until: float | None) -> str:
-    waiter, linger = Waiter(pid), _Linger(worker.answered)
-    try:
-        how = waiter.wait(until, linger)
-        if how == TIMED_OUT and worker.answered():
-            how = waiter.wait(None, linger)
-        return how
-    finally:
-        waiter.close()
-
-
-def _finished(tree: Tree, how: str, grace_s: float) -> tuple[int, int]:
-    """End what there is; return how many processes an ended worker left, and how many still are there."""
-    if how in (TIMED_OUT, HUNG):
-        return 0, end(tree, grace_s)
-    return end_left(tree)
-
-
-def _reap(tree: Tree) -> None:
-    if tree.root is not None:
-        reap(tree.root)
-    tree.reap()
-
-
-def _dump(pid: int, trace: str) -> None:
+def _dump(pid: int | None, trace: str) -> None:
     """Have the stacks of all threads written, if the process is ready to: the signal would else end it."""
     size = _size(trace)
-    if size == 0:
+    if size == 0 or pid is None:
         return
     with contextlib.suppress(OSError):
         os.kill(pid, STACKS)

@@ -86,6 +86,7 @@ class WorkloadRunner:
     def _in_process_of_its_own(
         self, cell: PlannedCell, info: TrialInfo, files: TrialFiles, environ: Mapping[str, str]
     ) -> Outcome:
+        from aorta.sweep.command.running import CannotStartError
         from aorta.sweep.workload_process import Worker, ended
 
         python = _python(cell)
@@ -104,9 +105,12 @@ class WorkloadRunner:
             **self._modules(venv=cell.environment.venv is not None),
         }
         try:
+            text = json.dumps(request, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            return Outcome(verdict=ERROR, reason=f"workload_config is not JSON: {error}")
+        try:
             for path in paths.values():
                 _remove(path)
-            text = json.dumps(request, allow_nan=False)
             descriptor = os.open(paths["request.json"], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with open(descriptor, "w", encoding="utf-8") as file:
                 file.write(text)
@@ -121,12 +125,11 @@ class WorkloadRunner:
             )
             end = ended(worker, self._plan.recipe.timeout_s, self._grace_s)
             return self._outcome(cell, files, end, _answer(paths["response.json"], nonce))
-        except (TypeError, ValueError) as error:
-            return Outcome(verdict=ERROR, reason=f"workload_config is not JSON: {error}")
+        except CannotStartError as error:
+            return Outcome(verdict=ERROR, reason=f"{python} could not be started: {error.error}")
         finally:
-            for path in paths.values():
+            for path in (*paths.values(), f"{paths['response.json']}.part"):
                 _remove(path)
-            _remove(f"{paths['response.json']}.part")
 
     def _outcome(self, cell: PlannedCell, files: TrialFiles, end: "Ended", answer: Any) -> Outcome:
         from aorta.sweep import workload_verdict as verdict

@@ -262,7 +262,7 @@ def test_an_interpreter_that_is_not_there(execute, tmp_path):
     assert found.verdict == "error"
     assert (
         found.reason
-        == f"the trial could not be started: No such file or directory: {tmp_path}/nowhere/bin/python"
+        == f"{tmp_path}/nowhere/bin/python could not be started: [Errno 2] No such file or directory: '{tmp_path}/nowhere/bin/python'"
     )
 
 
