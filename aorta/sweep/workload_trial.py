@@ -24,7 +24,7 @@ GRACE_S = 10.0
 #: The most bytes of an answer, and of the end of a log that are looked at.
 _ANSWER_BYTES, _LOG_BYTES = 64 << 20, 16 << 10
 #: What a virtual environment need not have, since aorta's own serves: all of it is plain Python.
-_SERVED = ("attr", "attrs", "cattr", "cattrs", "typing_extensions", "exceptiongroup")
+_SERVED = ("attr", "attrs", "typing_extensions")
 
 
 class WorkloadRunner:
@@ -49,12 +49,17 @@ class WorkloadRunner:
         ``environ`` is all that the trial gets; ``overlay`` is what of it the cell changed, for workloads
         that start containers.
         """
+        from aorta.workloads.config import ConfigError, make_config
+
         info = _info(cell, trial, files, environ, overlay or {})
         try:
             os.makedirs(files.folder, exist_ok=True)
+            config = make_config(self._class, cell.workload_config, cell.steps)
             if self._plan.isolation == PROCESS:
                 return self._in_process_of_its_own(cell, info, files, environ)
-            return self._here(cell, info, files, environ)
+            return self._here(cell, config, info, files, environ)
+        except ConfigError as error:
+            return Outcome(verdict=ERROR, reason=str(error))
         except OSError as error:
             told = f"{error.strerror}: {error.filename}" if error.filename else str(error)
             return Outcome(verdict=ERROR, reason=f"the trial could not be started: {told}")
@@ -64,16 +69,11 @@ class WorkloadRunner:
                 os.rmdir(files.folder)
 
     def _here(
-        self, cell: PlannedCell, info: TrialInfo, files: TrialFiles, environ: Mapping[str, str]
+        self, cell: PlannedCell, config: Any, info: TrialInfo, files: TrialFiles, environ: Mapping[str, str]
     ) -> Outcome:
         from aorta.sweep.in_process import TrialTimeout, run_here
         from aorta.sweep.workload_verdict import outcome_of
-        from aorta.workloads.config import ConfigError, make_config
 
-        try:
-            config = make_config(self._class, cell.workload_config, cell.steps)
-        except ConfigError as error:
-            return Outcome(verdict=ERROR, reason=str(error))
         limit = self._plan.recipe.timeout_s
         logs = (files.stdout, files.stderr) if self._plan.recipe.save_logs else None
         report = run_here(self._class, config, info, environ, timeout_s=limit, logs=logs)

@@ -1,5 +1,6 @@
 """``workload_config``: from a recipe's mapping to the typed config of a workload, strictly."""
 
+import enum
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,6 +53,39 @@ def make_config(cls: type[Workload], mapping: Mapping[str, Any], steps: int) -> 
     if unknown or faults:
         raise ConfigError((*unknown, *(_sentence(fault) for fault in faults)))
     return made
+
+
+def rebuilt(cls: type[Workload], mapping: Mapping[str, Any], steps: int) -> Any:
+    """Return what ``make_config`` made of a mapping, without its checks: that needs no cattrs."""
+    kind = cls.config_type
+    if kind is None:
+        return {**mapping, STEPS: steps}
+    given = dict(mapping)
+    if any(field.name == STEPS for field in attrs.fields(kind)):
+        given.setdefault(STEPS, steps)
+    return _rebuilt(given, kind)
+
+
+def _rebuilt(value: Any, kind: Any) -> Any:
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if value is None:
+        return None
+    if origin is typing.Annotated:
+        return _rebuilt(value, inner[0])
+    if origin in (typing.Union, types.UnionType):
+        wanted = [one for one in inner if one is not type(None)]
+        return _rebuilt(value, wanted[0]) if len(wanted) == 1 else value
+    if origin in (list, tuple, Sequence):
+        return tuple(_rebuilt(one, inner[0]) for one in value)
+    if origin in (dict, Mapping):
+        return {key: _rebuilt(one, inner[1]) for key, one in value.items()}
+    if not isinstance(kind, type):
+        return value
+    if attrs.has(kind):
+        hints = _hints(kind)
+        names = {field.alias or field.name: field.name for field in attrs.fields(kind)}
+        return kind(**{key: _rebuilt(one, hints.get(names[key], Any)) for key, one in value.items()})
+    return kind(value) if kind is float or issubclass(kind, enum.Enum) else value
 
 
 def config_schema(cls: type[Workload]) -> list[Key]:

@@ -1,8 +1,8 @@
 """A trial's own interpreter: what the sweep starts for ``process`` isolation, told by a request in a file.
 
-It needs the standard library, and attrs where this package finds it (``BOOT``). The answer is one file that
-appears whole or not at all; stacks and phases go to a file of their own, whatever the workload does with
-its standard streams.
+It needs Python 3.10, and attrs, which is the sweep's own where there is none (``BOOT``). The answer is one
+file that appears whole or not at all; stacks and phases go to a file of their own, whatever the workload
+does with its standard streams.
 """
 
 import contextlib
@@ -21,6 +21,8 @@ from aorta.workloads.report import CONFIG, IMPORT, Report, as_json
 #: that both sides are of one version; those in ``last`` and ``path`` serve what is found nowhere else.
 BOOT = """
 import sys
+if sys.version_info < (3, 10):
+    sys.exit("a trial needs Python 3.10 or later, not %d.%d" % sys.version_info[:2])
 sys.path[:] = [entry for entry in sys.path if entry]
 import json
 from importlib.machinery import PathFinder
@@ -75,7 +77,7 @@ def main(request: Mapping[str, Any]) -> None:
 def done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
     """Do the trial and return its report."""
     from aorta.workloads.body import exception, perform
-    from aorta.workloads.config import make_config
+    from aorta.workloads.config import rebuilt
     from aorta.workloads.discovery import resolve
     from aorta.workloads.protocol import TrialInfo
 
@@ -84,7 +86,7 @@ def done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
         began(IMPORT)
         cls = resolve(request["target"])
         began(phase := CONFIG)
-        config = make_config(cls, request["config"], request["trial"]["steps"])
+        config = rebuilt(cls, request["config"], request["trial"]["steps"])
     except BaseException as error:
         return Report(raised=exception(error, phase))
     return perform(cls, config, TrialInfo(**request["trial"]), began=began)

@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from aorta.model.frozen import frozen
-from aorta.workloads.config import ConfigError, config_schema, described, make_config
+from aorta.workloads.config import ConfigError, config_schema, described, make_config, rebuilt
 from aorta.workloads.discovery import BUILTIN, find
 from aorta.workloads.protocol import Workload
 
@@ -142,3 +142,24 @@ def test_the_defaults_of_built_in_ones_are_taken(name):
 def test_what_built_in_ones_refuse(name, mapping, told):
     (problem,) = problems(mapping, find(name))
     assert told in problem
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {},
+        {"kind": "oil", "degrees": 30, "steps": 9},
+        {
+            "fans": [{"speed": 2}, {"speed": 3, "name": "b"}],
+            "fan": {"speed": 1},
+            "by_room": {"a": {"speed": 1}},
+        },
+        {"fan": None, "extra": [1, {"a": None}]},
+    ],
+)
+def test_a_worker_makes_the_same_of_it(mapping):
+    made = make_config(Warm, mapping, 5)
+    again = rebuilt(Warm, mapping, 5)
+    assert again == made
+    assert type(again.degrees) is float
+    assert rebuilt(Free, {"a": 1}, 5) == make_config(Free, {"a": 1}, 5)

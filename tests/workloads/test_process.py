@@ -10,6 +10,7 @@ import time
 import pytest
 
 from aorta.sweep.registry import Environment
+from tests.parts import pythons
 
 
 def is_alive(pid):
@@ -204,9 +205,7 @@ def test_the_interpreter_s_start_is_no_part_of_the_time(execute):
     assert any(note.startswith("the interpreter took 0.") for note in found.notes)
 
 
-def test_a_stop_ends_the_trial_and_is_raised_again(tmp_path, files):
-    """SIGTERM to a sweep: the worker and its child are gone within two seconds."""
-    code = f"""
+SWEEP = """
 import os, sys
 from aorta.instrumentation.process import Stopped, stop_on_signals
 from aorta.sweep.files import TrialFiles
@@ -215,22 +214,34 @@ from aorta.sweep.recipe.model import Recipe
 from aorta.sweep.registry import Environment
 from aorta.sweep.workload_trial import WorkloadRunner
 stop_on_signals()
-cell = PlannedCell(name="c", mitigations=("none",), environment=Environment(name="local"),
-                   workload_config={{"run": "hangs_for_ever"}})
+local = Environment(name="local")
+config = {"run": sys.argv[2]}
+cell = PlannedCell(name="c", mitigations=("none",), environment=local, workload_config=config)
 plan = Plan(recipe=Recipe(), workload="subject", isolation="process", cells=(cell,), baseline="c")
 try:
-    WorkloadRunner(plan).execute(cell, 0, TrialFiles(stem={files.stem!r}), dict(os.environ))
+    WorkloadRunner(plan).execute(cell, 0, TrialFiles(stem=sys.argv[1]), dict(os.environ))
 except Stopped as stopped:
     print("stopped", stopped.code, flush=True)
     os._exit(0)
 """
+
+
+def started_sweep(stem, what="hangs"):
+    """Start a sweep whose one trial hangs; return it when its workload runs, and the trace of that."""
     environ = {**os.environ, "AORTA_WORKLOADS": "subject=tests.workloads.subjects:Subject"}
     environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-    sweep = subprocess.Popen([sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, text=True)
-    trace = f"{files.stem}.trace"
-    until = time.monotonic() + 10
-    while time.monotonic() < until and not (os.path.exists(trace) and "run" in open_text(trace)):
-        time.sleep(0.05)
+    argv = [sys.executable, "-c", SWEEP, stem, what]
+    sweep = subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, text=True)
+    trace = f"{stem}.trace"
+    until = time.monotonic() + 20
+    while time.monotonic() < until and not (os.path.exists(trace) and "phase run" in open_text(trace)):
+        time.sleep(0.02)
+    return sweep, trace
+
+
+def test_a_stop_ends_the_trial_and_is_raised_again(files):
+    """SIGTERM to a sweep: the worker and its child are gone within two seconds."""
+    sweep, _ = started_sweep(files.stem, "hangs_for_ever")
     time.sleep(0.3)
     begun = time.monotonic()
     sweep.send_signal(signal.SIGTERM)
@@ -245,16 +256,44 @@ def open_text(path):
         return file.read()
 
 
-def test_a_virtual_environment_without_anything(execute, tmp_path):
-    """Its interpreter runs the trial; aorta and what that needs come from here, other packages do not."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+@pytest.mark.parametrize("version", ["3.10", "3.13"])
+def test_a_virtual_environment_without_anything(execute, tmp_path, version):
+    """Its interpreter runs the trial; aorta and attrs come from here, other packages do not."""
+    venv = [pythons.python(version), "-m", "venv", "--without-pip", str(tmp_path / "venv")]
+    subprocess.run(venv, check=True)
     where = Environment(name="other", venv=str(tmp_path / "venv"))
     found = execute(run="tells", environment=where, environ={"PYTHONPATH": ""})
     assert found.verdict == "pass", found
     assert found.metrics["prefix"] == str(tmp_path / "venv")
+    assert f"python{version}" in "".join(found.metrics["path"])
     assert not any("site-packages" in path and str(tmp_path) not in path for path in found.metrics["path"])
     found = execute(workload="strict", environment=where, environ={"PYTHONPATH": ""}, degrees=3)
     assert found.verdict == "pass", found
+
+
+def test_a_python_that_is_too_old_is_told(execute, tmp_path):
+    subprocess.run([pythons.python("3.9"), "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
+    where = Environment(name="other", venv=str(tmp_path / "venv"))
+    found = execute(environment=where, environ={"PYTHONPATH": ""})
+    assert found.verdict == "error"
+    assert found.reason.endswith("without an answer: a trial needs Python 3.10 or later, not 3.9")
+
+
+def test_it_ends_with_a_sweep_that_is_killed(files):
+    """SIGKILL to aorta leaves nobody who would end the trial: the kernel does."""
+    sweep, _ = started_sweep(files.stem)
+    (worker,) = children(sweep.pid)
+    sweep.kill()
+    sweep.communicate(timeout=20)
+    until = time.monotonic() + 5
+    while is_alive(worker) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not is_alive(worker)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(word) for word in file.read().split()]
 
 
 def test_an_interpreter_that_is_not_there(execute, tmp_path):
