@@ -190,3 +190,12 @@ def test_the_place_of_every_value_and_key(tmp_path):
     assert document.values["cells", 0, "mitigations", 0] == (6, 31)
     assert document.keys["cells", 0, "environment"] == (6, 38)
     assert document.spelled["trials",] == "2"
+
+
+def test_a_tag_that_its_text_is_not(faults):
+    assert faults(SOUND + "ticket: !!int x\n") == [
+        "r.yaml:7:9: ticket: is no int that can be read: write it in quotes"
+    ]
+    assert faults(SOUND + "ticket: 2020-13-45\n") == [
+        "r.yaml:7:9: ticket: is no timestamp that can be read: write it in quotes"
+    ]
