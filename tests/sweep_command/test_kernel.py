@@ -2,9 +2,10 @@
 
 import pytest
 
-from aorta.sweep.command import kernel_log, vram
+from aorta.sweep.command import exits, kernel_log, surroundings, vram
 from aorta.sweep.command.catalogue import DETECTORS, EFFECT
 from aorta.sweep.command.kernel_patterns import kernel_findings
+from aorta.sweep.recipe.model import CustomPattern, Match
 
 CARD = "amdgpu 0000:c1:00.0: amdgpu:"
 FIRE = {
@@ -147,3 +148,94 @@ def test_memory_of_gpus_that_is_not_given_back(tmp_path):
     found = vram.grown(before, cards.used())
     assert (found.id, found.effect, found.where) == ("tier3:vram_growth", "warn", "card1")
     assert not vram.Vram(str(tmp_path / "none"))
+
+
+def test_the_device(no_device, monkeypatch):
+    device = no_device / "kmsg"
+    device.write_text("6,1,10,-;old\n")
+    log = kernel_log.open_kernel_log(has_gpu=False)
+    assert isinstance(log, kernel_log.Device)
+    log.begin()
+    assert log.messages() == []
+    with device.open("a") as file:
+        file.write("3,2,20,-;amdgpu: GPU reset begin!\n SUBSYSTEM=pci\n")
+    assert log.messages() == ["amdgpu: GPU reset begin!"]
+    log.begin()
+    assert log.messages() == []
+
+
+def test_records_that_were_overwritten_are_passed_over(no_device, monkeypatch):
+    (no_device / "kmsg").write_text("")
+    log = kernel_log.Device()
+    answers = iter([BrokenPipeError(), b"3,2,20,-;one\n", BlockingIOError()])
+
+    def read(_handle, _size):
+        answer = next(answers)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(kernel_log.os, "read", read)
+    assert log.messages() == ["one"]
+
+
+def test_a_message_during_a_trial_is_its_finding(no_device, trials):
+    device = no_device / "kmsg"
+    device.write_text("3,1,10,-;amdgpu: GPU reset begin!\n")
+    line = "3,2,20,-;amdgpu 0000:c1:00.0: amdgpu: ring sdma0 timeout, signaled seq=1"
+    runner = trials.runner(
+        "sh", "-c", f"[ -e {no_device}/once ] || echo '{line}' >> {device}; touch {no_device}/once"
+    )
+    first, second = (trials.execute(runner) for _ in range(2))
+    assert (first.verdict, [one.id for one in first.findings]) == ("fail", ["tier3:sdma_timeout"])
+    assert (second.verdict, second.findings) == ("pass", ())
+    device.write_text("")
+    (no_device / "once").unlink()
+    for disabled in ({"disable_detectors": ("tier3:sdma_timeout",)}, {"disable_detector_tiers": ("tier3",)}):
+        outcome = trials.execute(trials.runner(*runner._argv, **disabled))
+        (no_device / "once").unlink()
+        assert (outcome.verdict, outcome.findings) == ("pass", ())
+
+
+COUNTERS = {
+    "memory.events": "low 0\noom 1\noom_kill {}\n",
+    "memory.oom_control": "under_oom 0\noom_kill {}\n",
+}
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+@pytest.mark.parametrize(
+    ("end", "verdict", "effect"),
+    [("kill -9 $$", "error", "error"), ("exit 1", "error", "error"), ("exit 0", "pass", "warn")],
+)
+def test_the_counter_of_the_cgroup_tells_who_killed(
+    trials, tmp_path, monkeypatch, name, end, verdict, effect
+):
+    counter = tmp_path / name
+    counter.write_text(COUNTERS[name].format(2))
+    monkeypatch.setattr(exits, "_counter_path", lambda: str(counter))
+    outcome = trials.sh(f"printf '{COUNTERS[name].format(3)}' > {counter}; {end}".replace("\n", "\\n"))
+    assert outcome.verdict == verdict
+    assert [one.effect for one in outcome.findings if one.id == "tier3:oom_kill"] == [effect]
+    if end.startswith("kill"):
+        assert outcome.reason.startswith("ended by SIGKILL (killed by the kernel for want of memory)")
+
+
+def test_the_memory_of_gpus_is_looked_at_while_a_trial_runs(trials, tmp_path, monkeypatch):
+    used = tmp_path / "card0" / "device" / "mem_info_vram_used"
+    used.parent.mkdir(parents=True)
+    used.write_text("0\n")
+    monkeypatch.setattr(vram.Vram.__init__, "__defaults__", (str(tmp_path),))
+    monkeypatch.setattr(surroundings, "_LOOK_S", 0.05)
+    pattern = CustomPattern(
+        id="much", match=Match(regex="end", condition="peak_vram_mib > 299"), on_match="warn"
+    )
+    script = f"echo {300 << 20} > {used}; sleep 0.4; echo {257 << 20} > {used}; echo end"
+    outcome = trials.sh(script, custom_patterns=(pattern,))
+    assert [(one.id, one.effect) for one in outcome.findings] == [
+        ("tier3:vram_growth", "warn"),
+        ("custom:much", "warn"),
+    ]
+    assert outcome.verdict == "pass"
+    used.write_text("0\n")
+    assert trials.sh(script, tier3_vram_growth=False).findings == ()

@@ -43,9 +43,13 @@ def end(tree: Tree, grace_s: float = GRACE_S, kill_s: float = KILL_S) -> int:
     return 0 if _gone(tree, kill, kill_s) else len(tree.thorough())
 
 
-def end_left(tree: Tree) -> tuple[int, int]:
-    """End what a command left running; return how many were left, and how many of them still are."""
-    if not tree.left() or _gone(tree, lambda _found: None, NATURAL_S):
+def end_left(tree: Tree, *, search: bool) -> tuple[int, int]:
+    """End what a command left running; return how many were left, and how many of them still are.
+
+    ``search``: among all processes of the machine, as those that another started for the trial (a
+    scheduler's daemon), and not only among those that became ours.
+    """
+    if not (tree.thorough() if search else tree.left()) or _gone(tree, lambda _found: None, NATURAL_S):
         return 0, 0
     count = len(tree.thorough())
     return count, end(tree, LEFT_GRACE_S) if count else 0

@@ -29,6 +29,9 @@ class CannotStartError(Exception):
         self.error = error
 
 
+#: After a trial of more seconds a look at all processes of the machine costs little.
+SEARCH_S = 1.0
+
 #: Makes what looks at the processes of a trial while it is waited for.
 WatchMaker = Callable[[Tree], "Watch | None"]
 
@@ -94,7 +97,7 @@ def _follow(
         waiter.close()
     elapsed_s = time.monotonic() - began
     if how == EXITED:
-        left, stuck = end_left(tree)
+        left, stuck = end_left(tree, search=elapsed_s > SEARCH_S)
     else:
         left, stuck = 0, end(tree, grace_s)
         elapsed_s = time.monotonic() - began
