@@ -76,6 +76,9 @@ class Ranks(Workload):
         """Reach the store; rank 0 serves it."""
         self._server: Server | None = None
         self._store: Any = Alone(values={})
+        planted, ends = self.config.inject, (self.trial.world_size, self.config.steps)
+        if planted is not None and (planted.rank >= ends[0] or planted.iteration >= ends[1]):
+            raise ValueError("inject: there are {} ranks and {} iterations".format(*ends))
         if self.trial.world_size == 1:
             return
         if self.trial.store is None:

@@ -74,3 +74,11 @@ def test_a_store_that_ends_releases_who_waits():
     assert time.monotonic() - begun < 2
     client.close()
     server.close()
+
+
+def test_what_is_planted_nowhere_is_refused(execute):
+    found = execute(workload="ranks", steps=2, inject={"rank": 0, "iteration": 2})
+    assert (found.verdict, found.reason) == (
+        "error",
+        "ValueError: inject: there are 1 ranks and 2 iterations (in setup)",
+    )

@@ -82,6 +82,12 @@ def test_one_rank_in_a_virtual_environment_that_has_torch(execute, python):
     assert found.metrics["world_size"] == 1
 
 
+def test_what_is_planted_nowhere_is_refused(tmp_path, python):
+    (told,) = launch(tmp_path, "race", {"inject": {"rank": 1}}, ranks=1, python=python)
+    assert told["verdict"] == "error"
+    assert "inject: there are 1 ranks, 1 layers and 3 iterations" in told["reason"]
+
+
 def test_without_torch_it_is_an_error(execute):
     if "torch" in sys.modules:
         pytest.skip("this interpreter has torch")

@@ -36,6 +36,7 @@ class Mode:
         self.compute = compute_of(config, sizes, device)
         self.evidence: list[Evidence] = []
         self._kept: dict[str, Any] = {}
+        self._ranks = torch.arange(values.world_size, dtype=torch.float32, device=device)[:, None]
         pinned = config.pin_memory and device.type == "cuda"
         self._host = torch.empty(sizes.h2d, dtype=torch.float32, pin_memory=pinned)
 
@@ -70,10 +71,8 @@ class Mode:
         self.evidence.append(Evidence(kind=kind, layer=layer, found=compared(tensor, expected)))
 
     def fills(self, layer: int, iteration: int, dtype: Any) -> Any:
-        """Return the values of all ranks, as a column."""
-        ranks = range(self.values.world_size)
-        filled = [float(self.values.fill(rank, layer, iteration)) for rank in ranks]
-        return self.torch.tensor(filled, dtype=dtype, device=self.device)[:, None]
+        """Return the values of all ranks, as a column; made on the device, since a copy would wait for it."""
+        return (self._ranks + float(self.values.fill(0, layer, iteration))).to(dtype)
 
     def _copy(self, iteration: int) -> Any:
         value = float(iteration % 1000)

@@ -43,9 +43,9 @@ class Race(Workload):
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
         trial = self.trial
         values = values_of(trial.world_size, str(dtype_of(self.config)).removeprefix("torch."))
-        self._check_inject()
         self.device = group.device_of(self.config.device, trial)
         self.sizes = sizes(self.config, gpu=self.device.type == group.CUDA)
+        self._check_inject()
         group.join(trial.rank, trial.world_size, group.store_of(trial), self.device)
         self.mode = mode_of(self.config, self.sizes, values, trial.rank, self.device)
 
@@ -54,8 +54,11 @@ class Race(Workload):
         layers = self.config.num_layers if self.config.mode != "default" else 1
         if planted is None:
             return
-        if planted.rank >= self.trial.world_size or planted.layer >= layers:
-            raise ValueError(f"inject: there are {self.trial.world_size} ranks and {layers} layers")
+        ends = (self.trial.world_size, layers, self.sizes.verify)
+        if any(
+            at >= end for at, end in zip((planted.rank, planted.layer, planted.iteration), ends, strict=True)
+        ):
+            raise ValueError("inject: there are {} ranks, {} layers and {} iterations".format(*ends))
 
     def run(self) -> WorkloadResult:
         """Do all iterations."""
