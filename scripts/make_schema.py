@@ -1,4 +1,4 @@
-"""Write schema/snapshot-VERSION.schema.json and schema/recipe-VERSION.json from what is declared in the code."""
+"""Write the JSON Schemas of schema/ from what is declared in the code."""
 
 import json
 import sys
@@ -13,6 +13,7 @@ from aorta.plugin.discovery import discover  # noqa: E402
 from aorta.sweep.matrix.schema import matrix_schema  # noqa: E402
 from aorta.sweep.recipe.model import SCHEMA_VERSION as RECIPE_VERSION  # noqa: E402
 from aorta.sweep.recipe.schema import recipe_schema  # noqa: E402
+from aorta.sweep.run.schema import trial_schema  # noqa: E402
 
 TARGET = ROOT / "schema" / f"snapshot-{SCHEMA_VERSION}.schema.json"
 RECIPE_TARGET = ROOT / "schema" / f"recipe-{RECIPE_VERSION}.json"
@@ -28,11 +29,14 @@ def recipe_text() -> str:
     return json.dumps(recipe_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
+def targets() -> dict[Path, str]:
+    """Return the files and their texts."""
+    others = {"matrix-1.json": matrix_schema(), "trial-1.json": trial_schema()}
+    made = {ROOT / "schema" / name: json.dumps(schema, indent=2) + "\n" for name, schema in others.items()}
+    return {TARGET: text(), RECIPE_TARGET: recipe_text(), **made}
+
+
 if __name__ == "__main__":
-    TARGET.write_text(text(), encoding="utf-8")
-    print(TARGET.relative_to(ROOT))
-    matrix = ROOT / "schema" / "matrix-1.json"
-    matrix.write_text(json.dumps(matrix_schema(), indent=2) + "\n", encoding="utf-8")
-    print(matrix.relative_to(ROOT))
-    RECIPE_TARGET.write_text(recipe_text(), encoding="utf-8")
-    print(RECIPE_TARGET.relative_to(ROOT))
+    for path, written in targets().items():
+        path.write_text(written, encoding="utf-8")
+        print(path.relative_to(ROOT))

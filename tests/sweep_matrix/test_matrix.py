@@ -8,9 +8,10 @@ import attrs
 import jsonschema
 import pytest
 
+from aorta.sweep.json_schema import complaint
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING, STOPPED, RunFacts, State
-from aorta.sweep.matrix.schema import complaint, matrix_schema
+from aorta.sweep.matrix.schema import MATRIX, matrix_schema
 from aorta.sweep.overlay import Layer
 from aorta.sweep.recipe.model import Change, StopAfter
 
@@ -60,7 +61,7 @@ def test_the_schema_is_the_file():
 def test_every_state_is_as_the_schema_has_it(state, summaries):
     made = strict(matrix(CELLS, summaries).json_text(state))
     jsonschema.validate(made, matrix_schema())
-    assert complaint(made) is None
+    assert complaint(made, MATRIX) is None
     assert made["complete"] is (state.word == COMPLETE)
     assert (made["state"], made["why"]) == (state.word, state.why)
     assert made["in_flight"] == ({"cell": state.cell, "trial": state.trial} if state.cell else None)
@@ -141,7 +142,7 @@ def test_what_no_json_has_is_a_text():
     config = made["cells"][0]["workload_config"]
     assert (config["rate"], config["much"], config["n"], config["3"]) == ("nan", "inf", 1.5, [1, 2])
     assert made["cells"][0]["trial_results"][0]["elapsed_s"] is None
-    assert complaint(made) is None
+    assert complaint(made, MATRIX) is None
 
 
 def test_secrets_stay_out():
@@ -191,6 +192,6 @@ def test_surrogates_and_control_characters_of_a_trial_are_written():
 def test_the_check_names_the_place(change, told):
     made = document(CELLS, some())
     change(made)
-    assert complaint(made) == told
+    assert complaint(made, MATRIX) == told
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(made, matrix_schema())

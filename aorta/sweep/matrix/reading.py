@@ -4,7 +4,8 @@ import os
 from typing import Any
 
 from aorta.model.document import DocumentError, parse_json
-from aorta.sweep.matrix.schema import SCHEMA_VERSION, complaint
+from aorta.sweep.json_schema import complaint
+from aorta.sweep.matrix.schema import MATRIX, SCHEMA_VERSION
 
 #: The file's name in the directory of a run.
 NAME = "matrix.json"
@@ -84,7 +85,7 @@ def read(path: str) -> dict[str, Any]:
         raise MatrixError(f"{path}: no matrix of an aorta sweep")
     if version > SCHEMA_VERSION:
         raise MatrixError(f"{path}: schema version {version}: made by a newer aorta, which can show it")
-    wrong = complaint(document)
+    wrong = complaint(document, MATRIX)
     if wrong is not None:
         raise MatrixError(f"{path}: not as schema version {version} has it: {wrong}")
     return document

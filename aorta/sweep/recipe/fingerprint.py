@@ -69,7 +69,7 @@ def _without_owner(environment: Any) -> dict[str, Any]:
     return {
         name: getattr(environment, name)
         for name, *_ in fields_of(type(environment))
-        if name not in {"source", "name"}
+        if name not in {"source", "name", "summary"}
     }
 
 

@@ -10,10 +10,10 @@ from aorta.model.document import DocumentError, parse_json
 from aorta.model.essence import without_nulls
 from aorta.model.frozen import frozen
 from aorta.model.redact import redact_value
-from aorta.sweep.outcome import VERDICTS, Finding, Outcome
+from aorta.sweep.json_schema import complaint
+from aorta.sweep.outcome import Finding, Outcome
+from aorta.sweep.run.schema import SCHEMA_VERSION, TRIAL
 from aorta.sweep.summary import TrialSummary
-
-SCHEMA_VERSION = 1
 
 #: The snapshot stands at the end, after what people look for.
 _LAST = '"env":'
@@ -110,30 +110,28 @@ def read(path: str, cell: str, trial: int, relative: str) -> TrialSummary:
 
 
 def _read(record: Any, cell: str, trial: int, relative: str) -> TrialSummary:
-    if not isinstance(record, dict):
-        raise RecordError(f"{relative}: no record of a trial")
-    if record.get("schema_version") != SCHEMA_VERSION:
-        raise RecordError(f"{relative}: schema_version is {record.get('schema_version')!r:.20}")
-    if (record.get("cell"), record.get("trial")) != (cell, trial) or record.get("verdict") not in VERDICTS:
+    wrong = complaint(record, TRIAL)
+    if wrong is not None:
+        raise RecordError(f"{relative}: {wrong}")
+    if record["schema_version"] != SCHEMA_VERSION:
+        raise RecordError(f"{relative}: schema_version is {record['schema_version']}")
+    if (record["cell"], record["trial"]) != (cell, trial):
         raise RecordError(f"{relative}: not the record of trial {trial} of {cell}")
     findings = [Finding(id=each["id"], effect=each["effect"]) for each in record["findings"]]
     copied = (
         *("verdict", "reason", "exit_code", "signal", "started_at", "elapsed_s", "step_time_source"),
         *("iterations", "configured_iterations", "env_digest", "metrics"),
     )
-    try:
-        return TrialSummary(
-            cell=cell,
-            trial=trial,
-            path=relative,
-            step_times_ms=tuple(record["step_times_ms"]),
-            failed=_ids(findings, "fail", "error"),
-            warned=_ids(findings, "warn"),
-            hint=_hint(record["failure_details"]),
-            **{name: record[name] for name in copied},
-        )
-    except (KeyError, TypeError) as error:
-        raise RecordError(f"{relative}: {error} is missing or wrong") from None
+    return TrialSummary(
+        cell=cell,
+        trial=trial,
+        path=relative,
+        step_times_ms=tuple(record["step_times_ms"]),
+        failed=_ids(findings, "fail", "error"),
+        warned=_ids(findings, "warn"),
+        hint=_hint(record["failure_details"]),
+        **{name: record[name] for name in copied},
+    )
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""The JSON Schema of a trial's record."""
+
+from aorta.sweep.json_schema import (
+    COUNT,
+    DIALECT,
+    FLAG,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    Schema,
+    by_name,
+    list_of,
+    object_of,
+    one_of,
+    or_null,
+)
+from aorta.sweep.outcome import SOURCES, VERDICTS
+
+SCHEMA_VERSION = 1
+
+_FINDING = object_of(
+    ("captured",),
+    id=TEXT,
+    effect=TEXT,
+    where=or_null(TEXT),
+    text=or_null(TEXT),
+    captured=by_name(or_null(TEXT)),
+)
+#: Without the snapshot, which ``env`` holds.
+TRIAL = object_of(
+    schema_version={"type": "integer", "const": SCHEMA_VERSION},
+    cell=TEXT,
+    trial=COUNT,
+    verdict=one_of(VERDICTS),
+    reason=or_null(TEXT),
+    traceback=or_null(TEXT),
+    exit_code=or_null(INTEGER),
+    signal=or_null(TEXT),
+    timed_out=FLAG,
+    started_at=TEXT,
+    elapsed_s=NUMBER,
+    step_times_ms=list_of(NUMBER),
+    step_time_source=one_of(SOURCES),
+    iterations=or_null(COUNT),
+    configured_iterations=or_null(COUNT),
+    findings=list_of(_FINDING),
+    failure_details=list_of({"type": "object"}),
+    metrics={"type": "object"},
+    notes=list_of(TEXT),
+    env_overlay=by_name(or_null(TEXT)),
+    launcher=or_null({"type": "object"}),
+    artifacts=list_of(TEXT),
+    env_digest=TEXT,
+)
+_ENV: Schema = {
+    "type": "object",
+    "description": "The compact snapshot before the trial, as schema/snapshot-2.0.schema.json has it, without"
+    " members that are null. collection.reused tells of what time the sections are that were taken over from"
+    " an earlier snapshot of the run.",
+    "required": ["schema_version", "captured_at", "partial", "collection"],
+}
+
+
+def trial_schema() -> Schema:
+    """Return the JSON Schema of the record of a trial."""
+    members = {**TRIAL["properties"], "env": _ENV}
+    return {
+        "$schema": DIALECT,
+        "title": "The record of a trial of an aorta sweep",
+        **TRIAL,
+        "properties": members,
+        "required": list(members),
+    }
