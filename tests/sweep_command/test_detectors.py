@@ -37,6 +37,8 @@ FIRE = {
         "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.",
         "ncclRemoteError: A call failed possibly due to a network error",
         "RCCL error x.cpp:10 'unhandled cuda error'",
+        "host: Test NCCL failure common.cu:1285 'invalid usage (run with NCCL_DEBUG=WARN for details)'",
+        "host: Test NCCL failure common.cu.cpp:1291 'unhandled cuda error (run with NCCL_DEBUG=INFO for details) / '",
     ],
     "collective_timeout": [
         "[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE) ran for 600014 milliseconds",

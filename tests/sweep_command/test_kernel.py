@@ -13,6 +13,8 @@ FIRE = {
         f"{CARD} GPU reset begin!",
         f"{CARD} GPU reset(2) succeeded!",
         f"{CARD} MODE1 reset",
+        "amdgpu 0000:28:00.0: GPU reset begin!. Source:  1",
+        "amdgpu 0000:28:00.0: BACO reset",
         f"{CARD} GPU mode1 reset failed",
     ],
     "sdma_timeout": [
@@ -33,7 +35,10 @@ FIRE = {
     ],
     "gpu_hang": [
         "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout, signaled seq=1",
+        "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx timeout, but soft recovered",
         "amdgpu: qcm fence wait loop timeout expired",
+        f"{CARD} MES(1) failed to respond to msg=REMOVE_QUEUE",
+        "[drm:mes_v11_0_submit_pkt_and_poll_completion.constprop.0 [amdgpu]] *ERROR* MES failed to response msg=2",
         f"{CARD} MES failed to respond to msg=REMOVE_QUEUE",
     ],
     "oom_kill": [
@@ -57,6 +62,7 @@ MISS = [
     "pcieport 0000:00:01.1: AER: Corrected error received: 0000:01:00.0",
     "pcieport 0000:00:01.1: PCIe Bus Error: severity=Uncorrected (Non-Fatal), type=Transaction Layer",
     "CPU3: Core temperature/speed normal",
+    f"{CARD} ring kiq_2.1.0 test failed (-110)",
     "oom_reaper is started",
 ]
 

@@ -11,7 +11,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
         "amdgpu_reset",
         (
             r"amdgpu.*\bGPU (?:mode\d |BACO )?reset(?:\(\d+\))?[ !.]*(?:begin|succeeded|failed|end)"
-            r"|amdgpu.*\bMODE[0-3] reset\b"
+            r"|amdgpu.*\b(?:MODE[0-3]|BACO) reset\b"
         ),
     ),
     ("sdma_timeout", r"\bring sdma[\w.]* timeout"),
@@ -21,7 +21,7 @@ _ROWS: tuple[tuple[str, str], ...] = (
             r"\bring (?:gfx|comp|vcn|jpeg|uvd|vce|mes|kiq|compute)[\w.]* timeout"
             r"|\bqcm fence wait loop timeout"
             r"|unrecoverable state due to an unsuccessful queues? preemption"
-            r"|\bMES(?: \w+)? failed to respond to msg"
+            r"|\bMES\S* (?:\w+ )?failed to respon(?:d to|se) msg"
             r"|\b(?:Failed|failed) to remove (?:hardware )?queue\b.*\bMES|\bGPU HANG\b|amdgpu.*\bHW hang\b"
         ),
     ),

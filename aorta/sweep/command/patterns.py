@@ -115,6 +115,7 @@ def _of_libraries() -> tuple[Pattern, ...]:
     no_nccl = rb"[NR]CCL (?:WARN|INFO)"
     return (
         _pattern("nccl_rccl_error", (b"CCL ", b"ccl", b"unhandled"), _NCCL, but=no_nccl, gate=_ERROR),
+        _pattern("nccl_rccl_error", (b"CCL failure",), _NCCL, but=no_nccl),
         _pattern("nccl_rccl_error", (b"CCL WARN",), rb"\b[NR]CCL WARN\b", effect=WARN),
         _pattern("collective_timeout", (b"caught collective",), _WATCHDOG),
         _pattern("collective_timeout", (b"imed out waiting",), _GLOO),
