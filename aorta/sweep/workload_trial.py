@@ -149,6 +149,8 @@ class WorkloadRunner:
                 notes = (*notes, "its process did not end by itself after its answer, and was ended")
             elif name is not None:
                 outcome = verdict.crashed_after(outcome, name)
+            elif end.status:
+                notes = (*notes, f"its process ended with exit status {end.status} after its answer")
         else:
             outcome = verdict.outcome_without(end.status, end.phase, end.stacks, _tail(files.stderr))
             outcome = evolve(outcome, elapsed_s=max(end.elapsed_s - (end.begun or 0.0), 0.0))

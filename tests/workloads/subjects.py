@@ -267,6 +267,12 @@ def dies_after_the_end(_):
     atexit.register(ctypes.string_at, 0)
 
 
+def exits_oddly_after_the_end(_):
+    import atexit
+
+    atexit.register(os._exit, 5)
+
+
 def forks_back(_):
     if os.fork() == 0:
         return WorkloadResult(passed=False)

@@ -140,6 +140,12 @@ def test_a_crash_after_a_pass_is_a_failure(execute):
     assert found.reason == "the process was ended by SIGSEGV after run() had passed"
 
 
+def test_an_odd_end_after_the_answer_is_noted(execute):
+    found = execute(run="exits_oddly_after_the_end")
+    assert found.verdict == "pass"
+    assert "its process ended with exit status 5 after its answer" in found.notes
+
+
 def test_what_a_workload_dumps_itself_does_not_mislead(execute):
     assert execute(run="stray_stacks").verdict == "pass"
 
