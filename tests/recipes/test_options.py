@@ -61,10 +61,16 @@ def test_cells_are_chosen():
 
 
 def test_the_baseline_is_left_in():
-    recipe = evolve(TRIAGE, confound=Confound(baseline_cell="one"))
-    assert told(recipe, only=("two",)) == [
+    three = (*TRIAGE.cells, cell("three"))
+    recipe = evolve(TRIAGE, cells=three, confound=Confound(baseline_cell="one"))
+    assert told(recipe, only=("two", "three")) == [
         "confound.baseline_cell with --only: one is the baseline, and only or skip leaves it out"
     ]
+
+
+def test_a_cell_alone_needs_no_baseline():
+    recipe = evolve(TRIAGE, confound=Confound(baseline_cell="one"))
+    assert overlaid(recipe, Options(only=("two",))).only == ("two",)
 
 
 def test_early_ends():

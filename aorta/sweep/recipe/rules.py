@@ -63,7 +63,9 @@ def _baseline_is_a_cell(recipe: Recipe) -> Found:
         return
     place: Path = ("confound", "baseline_cell")
     if baseline in [cell.name for cell in all_cells(recipe)]:
-        yield place, f"{shown(baseline)} is the baseline, and only or skip leaves it out"
+        # A cell by itself is compared with nothing.
+        if len(names) > 1:
+            yield place, f"{shown(baseline)} is the baseline, and only or skip leaves it out"
     else:
         yield place, _no_cell(baseline, names)
 
