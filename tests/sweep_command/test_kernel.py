@@ -245,3 +245,21 @@ def test_the_memory_of_gpus_is_looked_at_while_a_trial_runs(trials, tmp_path, mo
     assert outcome.verdict == "pass"
     used.write_text("0\n")
     assert trials.sh(script, tier3_vram_growth=False).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("0::/a/b\n", "a/b/memory.events"), ("5:cpu:/x\n4:memory,x:/a\n0::/\n", "memory/a/memory.oom_control")],
+)
+def test_the_counter_of_either_version_of_cgroups(tmp_path, monkeypatch, text, name):
+    counter = tmp_path / name
+    counter.parent.mkdir(parents=True)
+    counter.write_text("oom_kill 7\n")
+    (tmp_path / "cgroup").write_text(text)
+    monkeypatch.setattr(exits, "_CGROUP", str(tmp_path / "cgroup"))
+    monkeypatch.setattr(exits, "_CGROUPS", str(tmp_path))
+    assert exits.OomKills().count() == 7
+    counter.unlink()
+    assert exits.OomKills().count() == 0
+    monkeypatch.setattr(exits, "_CGROUP", str(tmp_path / "none"))
+    assert exits.OomKills().count() == 0

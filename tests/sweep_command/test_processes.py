@@ -194,6 +194,12 @@ def test_the_end_of_the_time_ends_all(trials, quick, script):
     assert children_of(os.getpid()) == before
 
 
+def test_what_became_ours_and_ended_is_not_left_in_the_table(trials):
+    before = children_of(os.getpid())
+    assert trials.sh("(sh -c : & exit 0); (setsid sh -c : & exit 0); sleep 0.1").notes == ()
+    assert children_of(os.getpid()) == before
+
+
 def test_who_listens_may_clean_up(trials):
     outcome = trials.sh("trap 'echo bye; exit 0' TERM; while :; do sleep 0.02; done", timeout_per_trial=0.2)
     assert (outcome.verdict, outcome.timed_out, outcome.exit_code) == ("error", True, 0)

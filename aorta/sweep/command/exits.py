@@ -11,6 +11,7 @@ from aorta.sweep.outcome import Finding
 
 #: File times come from a clock that stands still for some milliseconds.
 _SLACK_S = 0.02
+_CGROUP, _CGROUPS = "/proc/self/cgroup", "/sys/fs/cgroup"
 #: Signals by which a program crashes.
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
 _OWN_DETECTOR = frozenset({*CRASHES, "SIGKILL", "SIGTERM"})
@@ -150,7 +151,7 @@ class OomKills:
 def _counter_path() -> str | None:
     """Return the file of the counter, in either version of cgroups."""
     try:
-        with open("/proc/self/cgroup", encoding="utf-8", errors="surrogateescape") as file:
+        with open(_CGROUP, encoding="utf-8", errors="surrogateescape") as file:
             lines = [line.rstrip("\n").split(":", 2) for line in file]
     except OSError:
         return None
@@ -160,9 +161,9 @@ def _counter_path() -> str | None:
         _, controllers, path = words
         places = []
         if not controllers:
-            places = [f"/sys/fs/cgroup{path}/memory.events", f"/sys/fs/cgroup/unified{path}/memory.events"]
+            places = [f"{_CGROUPS}{path}/memory.events", f"{_CGROUPS}/unified{path}/memory.events"]
         elif "memory" in controllers.split(","):
-            places = [f"/sys/fs/cgroup/memory{path}/memory.oom_control"]
+            places = [f"{_CGROUPS}/memory{path}/memory.oom_control"]
         for place in places:
             if os.access(place, os.R_OK):
                 return place

@@ -76,6 +76,7 @@ def run(
             raise
         finally:
             if tree.root is not None:
+                tree.reap()
                 reap(tree.root)
             enders.discard(ender)
 
