@@ -62,7 +62,7 @@ def holds(folder, line, done):
         assert all(json.loads(file.read_text())["schema_version"] for file in files)
     if named == "-" or "--field" in words:
         json.loads(done.stdout)
-    elif words[2] in ("show", "collectors") or "--summary" in words:
+    elif words[2] in ("run", "show", "collectors") or words[2].startswith("list-") or "--summary" in words:
         assert done.stdout.strip()
 
 
@@ -75,6 +75,7 @@ def readers(folder):
         "AORTA_ENV_OUTPUT=env.workload.0.json AORTA_PROBE_INVOCATION=buck2_run ./trainer.par",
     ):
         assert place.run(line).code == 0
+    shutil.copytree(ROOT / "recipes", place.root / "recipes")
     return place.root, place.env
 
 
@@ -154,7 +155,9 @@ def test_no_block_escapes():
     """A block of another kind, or a shell line without a prompt, would be run by nobody."""
     for page in PAGES:
         for block in blocks(page):
-            assert block.language in ("", "console", "ini", "python", "toml"), page
+            assert block.language in ("", "console", "ini", "json", "python", "sh", "toml", "yaml"), page
+            if block.language in ("json", "sh", "yaml"):
+                assert block.title, f"{page}: a file without a name is tried by nobody"
             if block.language == "console":
                 assert block.commands == [line[2:] for line in block.text.splitlines()], page
             if block.language == "":
