@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from aorta.instrumentation.process import say
 from aorta.model.text import count_of
 from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.recipe.model import INTERLEAVED
 from aorta.sweep.summary import TrialSummary
 
 if TYPE_CHECKING:
@@ -26,11 +27,12 @@ class Lines:
         self._place = {cell.name: number for number, cell in enumerate(plan.cells, 1)}
         self._counts: dict[str, dict[str, int]] = {cell.name: {} for cell in plan.cells}
         self._current: str | None = None
+        self._interleaved = plan.recipe.order == INTERLEAVED
 
     def begins(self, cell: PlannedCell, trial: int) -> None:
         """Tell of a cell that ended before this one."""
-        if self._current not in (None, cell.name):
-            self._cell_ended()
+        if self._current not in (None, cell.name) and not self._interleaved:
+            self._cell_ended(self._current)
         self._current = cell.name
         if self._verbose:
             self._say(f"cell {self._place[cell.name]}/{len(self._place)} {cell.name}: trial {trial} begins")
@@ -47,15 +49,15 @@ class Lines:
             self._say(f"{self._done}/{self._all} {place}: trial {summary.trial} {told}{why}")
 
     def close(self) -> None:
-        """Tell of the last cell."""
-        self._cell_ended()
+        """Tell of the cells that were not told of yet."""
+        for cell in self._counts:
+            self._cell_ended(cell)
 
-    def _cell_ended(self) -> None:
-        if self._current is not None and (counts := self._counts[self._current]):
+    def _cell_ended(self, cell: str | None) -> None:
+        if cell is not None and (counts := self._counts[cell]):
             told = ", ".join(f"{number} {_PAST[verdict]}" for verdict, number in _sorted(counts))
-            number = self._place[self._current]
-            say(f"aorta: cell {number}/{len(self._place)} {self._current}: {told}")
-            self._counts[self._current] = {}
+            say(f"aorta: cell {self._place[cell]}/{len(self._place)} {cell}: {told}")
+            self._counts[cell] = {}
 
     @staticmethod
     def _say(text: str) -> None:
