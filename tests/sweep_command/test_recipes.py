@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aorta.sweep.command import custom, keep, steps
+from aorta.sweep.command import blocks, custom, keep, steps
 from aorta.sweep.recipe.model import CustomPattern, Match, Retain
 
 
@@ -192,3 +192,15 @@ def test_what_is_kept(trials, tmp_path, level, left, verdict, script):
     assert {one for one in found if not one.startswith(".files/l/")} == left
     assert (elsewhere / "mine").exists()
     assert any("not kept" in note for note in outcome.notes) == (level != "full")
+
+
+def test_the_steps_of_a_long_progress_bar_count_once(trials, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 256)
+    monkeypatch.setattr(blocks, "OVERLAP_BYTES", 64)
+    outcome = trials.python(
+        "for i in range(500): print(f'step {i} ms', end='\\r')", step_time_regex=r"step (\d+) ms"
+    )
+    assert outcome.step_times_ms == tuple(map(float, range(500)))
+    # A line that is too long is cut off, and its rest is not taken for another one.
+    outcome = trials.python("print('step 1 ms' * 300); print('step 2 ms')", step_time_regex=r"^step (\d+) ms")
+    assert outcome.step_times_ms == (1.0, 2.0)

@@ -15,7 +15,7 @@ OVERLAP_BYTES = 1 << 12
 class Block:
     """A part of a log. ``line`` is the number of its first one, from 1.
 
-    ``continues``: its first ``overlap`` bytes were in the block before, of the same line.
+    Its first ``overlap`` bytes were in the block before, of the same line.
     """
 
     data: bytes
@@ -35,6 +35,9 @@ def blocks(path: str) -> Iterator[Block]:
             rest -= len(read)
             data = carry + read if carry else read
             end = data.rfind(b"\n") + 1
+            if not end and len(data) >= BLOCK_BYTES:
+                # A progress bar is one line that is written over and over.
+                end = data.rfind(b"\r") + 1
             if end and rest > 0:
                 carry, data = data[end:], data[:end]
                 following = 0

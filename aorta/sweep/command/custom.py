@@ -2,12 +2,10 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from aorta.sweep.command.blocks import Block
 from aorta.sweep.command.catalogue import EFFECT, ERROR, INFO, Enabled
 from aorta.sweep.command.limited import within
-from aorta.sweep.command.lines import lines_of
 from aorta.sweep.outcome import Finding
 from aorta.sweep.recipe.model import CustomPattern
 
@@ -15,6 +13,8 @@ from aorta.sweep.recipe.model import CustomPattern
 BLOCK_S = 2.0
 TRIAL_S = 60.0
 
+#: Numbers and texts, see ``lines``.
+Lines = Sequence[tuple[int, str]]
 #: Tells whether the condition of a match holds, by what its groups caught.
 Condition = Callable[[Mapping[str, "str | None"]], bool]
 
@@ -35,18 +35,18 @@ class CustomScan:
         """Tell whether it is still to be looked for."""
         return self.found is None and not self.gave_up
 
-    def scan(self, stream: str, block: Block) -> None:
-        """Look through a block, for a limited time."""
+    def scan(self, stream: str, lines: Lines) -> None:
+        """Look through the lines of a block, for a limited time."""
         limit_s = min(BLOCK_S, self._rest_s)
         began = time.monotonic()
-        if not within(limit_s, lambda: self._search(stream, block)):
+        if not within(limit_s, lambda: self._search(stream, lines)):
             self.gave_up = True
         self._rest_s -= time.monotonic() - began
         self.gave_up = self.gave_up or self._rest_s <= 0
 
-    def _search(self, stream: str, block: Block) -> None:
+    def _search(self, stream: str, lines: Lines) -> None:
         search, condition = self._regex.search, self._condition
-        for number, line in lines_of(block):
+        for number, line in lines:
             match = search(line)
             if match is None:
                 continue

@@ -33,15 +33,19 @@ def _read_log(
     stream: str, path: str, enabled: Enabled, custom: Sequence[CustomScan], steps: StepScan | None
 ) -> list[Finding]:
     from aorta.sweep.command.blocks import blocks
+    from aorta.sweep.command.lines import lines_of
     from aorta.sweep.command.scan import Scan
 
     scan = Scan(stream, enabled) if enabled.tier("tier4") else None
     for block in blocks(path):
         if scan is not None:
             scan.scan(block)
-        for one in custom:
-            if one.open:
-                one.scan(stream, block)
+        wanted = [one for one in custom if one.open]
+        if not wanted and (steps is None or steps.gave_up):
+            continue
+        lines = lines_of(block)
+        for one in wanted:
+            one.scan(stream, lines)
         if steps is not None:
-            steps.scan(block)
+            steps.scan(lines)
     return [] if scan is None else scan.findings()

@@ -3,11 +3,10 @@
 import math
 import re
 import time
+from collections.abc import Sequence
 
 from aorta.model.frozen import frozen
-from aorta.sweep.command.blocks import Block
 from aorta.sweep.command.limited import within
-from aorta.sweep.command.lines import lines_of
 from aorta.sweep.outcome import NO_SOURCE, PER_STEP, WALL_CLOCK
 
 #: Seconds that looking for steps may take for one block of a log, and for all of one trial's.
@@ -41,17 +40,17 @@ class StepScan:
         self.seen = 0
         self.gave_up = False
 
-    def scan(self, block: Block) -> None:
-        """Look through a block, for a limited time."""
+    def scan(self, lines: Sequence[tuple[int, str]]) -> None:
+        """Look through the lines of a block, for a limited time."""
         if self.gave_up:
             return
         began = time.monotonic()
-        done = within(min(BLOCK_S, self._rest_s), lambda: self._search(block))
+        done = within(min(BLOCK_S, self._rest_s), lambda: self._search(lines))
         self._rest_s -= time.monotonic() - began
         self.gave_up = not done or self._rest_s <= 0
 
-    def _search(self, block: Block) -> None:
-        for _, line in lines_of(block):
+    def _search(self, lines: Sequence[tuple[int, str]]) -> None:
+        for _, line in lines:
             for match in self._regex.finditer(line):
                 self._take(match)
 
