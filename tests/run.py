@@ -1,7 +1,7 @@
 """Everything that can be tested here, one step after the other; each step's failure is the run's.
 
-The tests are two programs at once: those that wait for processes, mounts, containers and clusters, and
-those that compute. Random input to parsers is not measured for coverage, which would double its time.
+The tests are three programs at once: two that mostly wait for processes, mounts, containers and clusters,
+and one that computes. Random input to parsers is not measured for coverage, which would double its time.
 """
 
 import concurrent.futures
@@ -14,8 +14,11 @@ import time
 PYTEST = ("-m", "pytest", "-q", *sys.argv[1:])
 COVERED = (sys.executable, "-m", "coverage", "run", *PYTEST)
 
-#: Folders of tests that mostly wait.
-WAITING = ("cases", "cli", "docs", "example_plugin", "faults", "isolation", "package", "slurm", "torch")
+#: Folders of tests that mostly wait, a program each.
+WAITING = (
+    ("cases", "cli", "docs", "example_plugin", "faults", "isolation", "package", "slurm", "torch"),
+    ("buck", "buck_file", "sweep_command", "sweep_run", "workloads"),
+)
 FUZZ = "fuzz"
 
 STEPS: dict[str, list[str] | None] = {
@@ -36,12 +39,14 @@ def folders() -> list[str]:
 
 def tests() -> list[list[list[str]]]:
     """Return the programs that run at once, each as its command lines in order."""
-    waiting = [f"tests/{name}" for name in WAITING]
-    others = [folder for folder in folders() if folder not in (*waiting, f"tests/{FUZZ}")]
+    waiting = [[f"tests/{name}" for name in names] for names in WAITING]
+    named = {folder for names in waiting for folder in names} | {f"tests/{FUZZ}"}
+    others = [folder for folder in folders() if folder not in named]
     # With arguments some tests are named: these are run as they are.
     if any(not word.startswith("-") for word in sys.argv[1:]):
         return [[[*COVERED]]]
-    return [[[*COVERED, *waiting]], [[*COVERED, *others], [sys.executable, *PYTEST, f"tests/{FUZZ}"]]]
+    computing = [[*COVERED, *others], [sys.executable, *PYTEST, f"tests/{FUZZ}"]]
+    return [*([[*COVERED, *names]] for names in waiting), computing]
 
 
 def run(command: list[str], *, aside: bool) -> int:
