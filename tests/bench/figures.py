@@ -16,10 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import beside_torch, capture, files, gate, plugin
+from tests.bench import beside_torch, capture, files, gate, matrix, plugin, sweeps
 from tests.bench.measuring import Figure, Line, NotMeasuredError
 
-FIGURES = {**capture.FIGURES, **files.FIGURES, **beside_torch.FIGURES, **gate.FIGURES, **plugin.FIGURES}
+FIGURES = {
+    **capture.FIGURES,
+    **files.FIGURES,
+    **beside_torch.FIGURES,
+    **gate.FIGURES,
+    **plugin.FIGURES,
+    **sweeps.FIGURES,
+    **matrix.FIGURES,
+}
 
 
 def measured(figure: Figure, options: argparse.Namespace) -> Line | str:

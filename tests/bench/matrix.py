@@ -48,7 +48,7 @@ def _measured(cells: int) -> Line:
     return told, "1 ms", median <= 1.0
 
 
-FIGURES: dict[str, Figure] = {"matrix": again, "matrix_one_cell": one_cell}
+FIGURES: dict[str, Figure] = {"sweep_matrix": again, "sweep_matrix_one_cell": one_cell}
 
 if __name__ == "__main__":
     for figure in FIGURES.values():
