@@ -212,6 +212,25 @@ def test_what_is_refused_is_refused(place):
     assert "run the same" in done.stderr
 
 
+def test_the_entry_point_of_the_page_defines_a_mitigation(place):
+    folder, env = place
+    [block] = blocks(RECIPES, "toml")
+    head, line = block.text.split("\n")[:2]
+    group = re.fullmatch(r'\[project\.entry-points\."(.*)"\]', head)[1]
+    name, value = (word.strip('"') for word in line.split(" = "))
+    (folder / "site_knobs.py").write_text('ONE_RAIL = {"SITE_RAILS": "1"}\n')
+    package = folder / "site_knobs-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: site-knobs\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text(f"[{group}]\n{name} = {value}\n")
+    done = shell("aorta sweep list-mitigations", folder, env)
+    assert re.search(rf"^{name} +site-knobs 1\.0 +SITE_RAILS=1", done.stdout, re.MULTILINE), done.stdout
+    # The JSON file of the page defines the same name.
+    done = shell("aorta sweep list-mitigations --mitigations-file site.json", folder, env)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_several_tasks_are_refused(place):
     folder, env = place
     done = shell(
