@@ -48,13 +48,14 @@ class Taken:
 
     ``text`` is its JSON as a trial embeds it: compact, without members that are null, and without the
     records of collectors, which stand in the first snapshot. ``digest`` (``sha256:…``) is of all sections
-    less what is volatile, ``host_digest`` of those that do not rest on the process. ``snapshot`` is the
-    whole; of one that is as the one before it is that one.
+    less what is volatile, ``host_digest`` of those that do not rest on the process, and ``lasting`` has the
+    digests of these one by one. ``snapshot`` is the whole; of one that is as the one before it is that one.
     """
 
     text: str
     digest: str
     host_digest: str
+    lasting: Mapping[str, str]
     snapshot: Snapshot
 
 
@@ -148,6 +149,7 @@ class Series:
             text=",".join([*members, _json(tail)[1:-1], f'"extensions":{{{",".join(outside)}}}']),
             digest=_combined(parts, parts),
             host_digest=_combined(parts, self._kept.lasting),
+            lasting={name: part.digest.hex() for name, part in parts.items() if name in self._kept.lasting},
             snapshot=snapshot,
         )
 

@@ -31,6 +31,14 @@ class Captures:
         """Take the snapshot of the host, as this process finds it."""
         return self._of(None).take(self._base)
 
+    def host_again(self) -> Taken:
+        """Take the snapshot of the host anew, taking nothing over."""
+        series = self._new(None)
+        try:
+            return series.take(self._base)
+        finally:
+            series.close()
+
     def trial(self, environment: Environment, environ: Mapping[str, str]) -> Taken:
         """Take the snapshot of what a trial with this environment runs on."""
         return self._of(environment.venv).take(environ)
@@ -46,16 +54,22 @@ class Captures:
 
     def _of(self, venv: str | None) -> Series:
         if venv not in self._series:
-            python = None if venv is None else os.path.join(venv, "bin", "python")
-            self._series[venv] = Series(
-                self._registry, python=python, deadline_s=self._deadline_s, sudo=self._sudo
-            )
+            self._series[venv] = self._new(venv)
         return self._series[venv]
 
+    def _new(self, venv: str | None) -> Series:
+        python = None if venv is None else os.path.join(venv, "bin", "python")
+        return Series(self._registry, python=python, deadline_s=self._deadline_s, sudo=self._sudo)
 
-def write_host(run: RunDirectory, taken: Taken) -> None:
+
+def write_host(run: RunDirectory, taken: Taken, name: str = HOST_ENV) -> None:
     """Write the host's snapshot beside the matrix. Raises OSError."""
-    run.write(HOST_ENV, to_json(dump(taken.snapshot)))
+    run.write(name, to_json(dump(taken.snapshot)))
+
+
+def changed(before: Taken, after: Taken) -> list[str]:
+    """Return the sections that differ between two snapshots of a host, in their order."""
+    return [name for name, digest in before.lasting.items() if after.lasting.get(name) != digest]
 
 
 def write_environment(run: RunDirectory, environment: Environment, taken: Taken) -> None:

@@ -1,21 +1,26 @@
 """``Runner``: executes the trials of a plan one after another, and leaves each on disk before the next."""
 
+import contextlib
 import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from aorta.instrumentation.series import Taken
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING, STOPPED, State
 from aorta.sweep.outcome import FAIL
 from aorta.sweep.overlay import environ_under, overlay_of
 from aorta.sweep.plan import Plan, PlannedCell, sequence
-from aorta.sweep.run.captures import Captures, write_environment
+from aorta.sweep.run.captures import Captures, changed, write_environment, write_host
 from aorta.sweep.run.executor import Executor
 from aorta.sweep.run.leftovers import RUN
 from aorta.sweep.run.record import Trial, artifacts_in, summary_of, text_of
-from aorta.sweep.run.store import MATRIX_JSON, MATRIX_MD, RunDirectory, write
+from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, MATRIX_JSON, MATRIX_MD, RunDirectory, write
 from aorta.sweep.summary import TrialSummary
+
+#: Seconds after which a run looks at the host once more when it ends.
+LOOK_AGAIN_S = 60.0
 
 #: What a trial is told of itself, beside the overlay of its cell.
 CELL, NUMBER, ARTIFACTS = "AORTA_CELL", "AORTA_TRIAL", "AORTA_ARTIFACT_DIR"
@@ -45,7 +50,8 @@ class Place:
 class Runner:
     """One run. ``recorded`` are the trials that are on disk already: they do not run again.
 
-    ``base`` is the environment that trials start from, ``run_id`` names the run to its trials.
+    ``base`` is the environment that trials start from, ``run_id`` names the run to its trials. ``host`` is
+    what the run began with: one that took longer than ``patience_s`` is compared with it at the end.
     """
 
     def __init__(
@@ -60,8 +66,13 @@ class Runner:
         run_id: str,
         recorded: Sequence[TrialSummary] = (),
         listener: Listener | None = None,
+        host: Taken | None = None,
+        patience_s: float = LOOK_AGAIN_S,
     ) -> None:
         self._plan = plan
+        self._host = host
+        self._patience_s = patience_s
+        self._began = time.monotonic()
         self._run = run
         self._captures = captures
         self._executor = executor
@@ -85,9 +96,11 @@ class Runner:
             self._count(summary)
         try:
             state = self._trials()
+            self._look_again()
         except BaseException as error:
             cell, trial = self._under_way or (None, None)
-            self._write(State(word=INTERRUPTED, why=_why(error), cell=cell, trial=trial, at=now()))
+            with contextlib.suppress(OSError):
+                self._write(State(word=INTERRUPTED, why=_why(error), cell=cell, trial=trial, at=now()))
             raise
         self._write(state)
         return state
@@ -108,6 +121,18 @@ class Runner:
                 return State(word=STOPPED, why=f"fail_fast: trial {trial} of {cell.name} failed", at=now())
             self._write(State(word=RUNNING, at=now()))
         return State(word=COMPLETE, at=now())
+
+    def _look_again(self) -> None:
+        """Warn when the host is another than at the beginning: trials took over what was so then."""
+        if self._host is None or time.monotonic() - self._began < self._patience_s:
+            return
+        after = self._captures.host_again()
+        if names := changed(self._host, after):
+            write_host(self._run, after, HOST_AFTER)
+            self._matrix.warn(
+                f"the host changed during the run, in {', '.join(names)}: what differs is told by"
+                f" aorta env diff {HOST_ENV} {HOST_AFTER}"
+            )
 
     def _is_over(self, cell: PlannedCell, trial: int) -> bool:
         """Tell whether a cell needs no further trial."""

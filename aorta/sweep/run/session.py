@@ -82,6 +82,7 @@ class Session:
                     run_id=facts.run_id,
                     recorded=done,
                     listener=listener,
+                    host=host,
                 )
                 state = runner.go()
                 return Done(path=run.path, state=state, matrix=matrix.document(state))

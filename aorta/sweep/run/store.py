@@ -19,6 +19,8 @@ from aorta.sweep.slug import slug
 
 MATRIX_MD, MATRIX_JSON = "matrix.md", "matrix.json"
 RECIPE, HOST_ENV = "recipe.resolved.yaml", "host_env.json"
+#: Only where the host was another at the end of a run.
+HOST_AFTER = "host_env.after.json"
 CELLS, ENVIRONMENTS, LATEST = "cells", "environments", "latest"
 NO_TICKET = "_no_ticket_"
 LOCK = ".lock"
