@@ -88,7 +88,8 @@ def _trials(plan: "Plan") -> Iterator[Row]:
 def _rules(plan: "Plan", redaction: Redaction) -> Iterator[Row]:
     recipe = plan.recipe
     limit = recipe.timeout_s
-    yield "Time limit", f"{limit:g} s a trial" if limit else "none: a trial that hangs holds up the sweep"
+    waits = "none" if recipe.end_on_hang else "none: a trial that hangs holds up the sweep"
+    yield "Time limit", f"{limit:g} s a trial" if limit else waits
     if recipe.stop_after:
         rule = recipe.stop_after
         ends = f"a cell ends after {count_of(rule.events, 'trial')} with verdict {rule.event_verdict}"

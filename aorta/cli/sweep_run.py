@@ -104,7 +104,7 @@ def _no_option(_context: click.Context, parameter: click.Parameter, value: str |
     " is worse than the baseline (worse).",
 )
 @click.option("-v", "--verbose", count=True, help="A line for each trial on standard error.")
-@click.argument("words", nargs=-1, callback=_no_words, expose_value=False)
+@click.argument("words", nargs=-1, metavar="[-- COMMAND ...]", callback=_no_words, expose_value=False)
 @click.pass_context
 def run(context: click.Context, /, **asked: Any) -> None:
     """Run what a recipe says, and write a matrix of what failed under which change.
@@ -170,10 +170,13 @@ def _named_run(asked: Mapping[str, Any]) -> "Earlier | None":
     """Return the run that ``--resume RUN`` names."""
     if asked["resume"] in (None, _LATEST):
         return None
-    from aorta.sweep.run.resume import ResumeError, earlier_run, resolved_path
+    from aorta.sweep.run.resume import ResumeError, check_place, earlier_run, resolved_path
 
     try:
-        return earlier_run(resolved_path(asked["resume"]))
+        earlier = earlier_run(resolved_path(asked["resume"]))
+        if not earlier.complete:
+            check_place(earlier)
+        return earlier
     except ResumeError as error:
         raise Failure(str(error)) from None
 
@@ -271,8 +274,8 @@ def _latest(asked: Mapping[str, Any], asked_for: "Asked") -> "Earlier | None":
     found = latest_run(asked["output"], plan.recipe.ticket, plan.workload, asked_for.fingerprint)
     if found is None and not again:
         raise Failure(
-            f"no run of this recipe and command under {asked['output']} to go on with; without --resume a new"
-            " one begins"
+            f"no run of this recipe and command, with the same cells and trials, under {asked['output']};"
+            " without --resume a new one begins"
         )
     return found
 

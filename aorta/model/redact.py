@@ -16,7 +16,7 @@ _SECRET_NAME = re.compile(
     r"(?:^|_)(?:SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|BEARER)(?:_|$)|PASSWORD"
     # At the end: words that also occur inside harmless names (NUM_TOKEN_BLOCKS, KEY_CACHE_SIZE).
     r"|(?:^|_)(?:(?:AUTH|ACCESS|API|BEARER|REFRESH|SESSION|HUB|ID)?TOKEN|(?:API|AUTH|ACCESS|SECRET|PRIVATE|SSH)?KEY"
-    r"|SIGNATURE|PASS|JWT)(?:_?[0-9]+|_(?:ID|VALUE|DATA|STRING|TEXT|HEX|B64|BASE64))?$"
+    r"|(?<!NAN_)SIGNATURE|PASS|JWT)(?:_?[0-9]+|_(?:ID|VALUE|DATA|STRING|TEXT|HEX|B64|BASE64))?$"
     # Plurals only where no counter is called like that (NUM_MEMORY_TOKENS).
     r"|(?:^|_)(?:API|AUTH|ACCESS|SECRET|PRIVATE)_?(?:TOKENS|KEYS)$"
     r"|[A-Z0-9]_PWD$"

@@ -24,13 +24,15 @@ class Finding:
     """One detector that fired.
 
     ``id`` is ``tier4:python_traceback`` or ``custom:NAME``; ``effect`` is what it means: fail, error, warn
-    or info. ``where`` names the place (``stderr:120``), ``text`` is the line, cut off at 300 characters.
+    or info. ``where`` names the place (``stderr:120``), ``text`` is the line, cut off at 300 characters;
+    ``traceback`` is the whole of one that was seen.
     """
 
     id: str
     effect: str
     where: str | None = None
     text: str | None = None
+    traceback: str | None = None
     captured: Mapping[str, str] = attrs.field(factory=dict)
 
 

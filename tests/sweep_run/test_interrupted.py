@@ -27,13 +27,15 @@ def without_times(value):
 def test_killed_at_any_moment_nothing_recorded_is_lost_or_run_again(sweeps):
     """Twenty times ``kill -9`` at a random moment, each time gone on with; then as one that was left alone."""
     axis = "none, xnack, tf32_off, hsa_no_sdma"
-    script = 'echo "$AORTA_CELL $AORTA_TRIAL" >> "$LOG"; sleep 0.0$AORTA_TRIAL; test -z "$DISABLE_TF32"'
+    script = 'echo "$AORTA_CELL $AORTA_TRIAL" >> "$LOG"; test -e go || sleep 0.2; test -z "$DISABLE_TF32"'
     command = ("sh", "-c", script)
-    sweeps.recipe(axis, trials=9)
+    sweeps.recipe(axis, trials=16)
     chance = random.Random(7)
     seen: dict[tuple[str, int], str] = {}
     kills = 0
     for _ in range(60):
+        if kills == 20:
+            sweeps.write("go", "")
         process = sweeps.start(*(("--resume",) if sweeps.runs else ()), command=command, LOG="ran.txt")
         if kills == 20:
             assert process.wait(50) == 0, process.communicate()
@@ -61,7 +63,7 @@ def test_killed_at_any_moment_nothing_recorded_is_lost_or_run_again(sweeps):
         # Only the one in flight runs again.
         assert ran.count(f"{cell} {trial}") <= 1 + kills
     resumed, resumed_run = sweeps.matrix(), sweeps.only_run
-    assert (resumed["complete"], len(sweeps.records())) == (True, 36)
+    assert (resumed["complete"], len(sweeps.records())) == (True, 64)
     os.rename(resumed_run, sweeps.folder / "resumed")
     assert sweeps.run(command=command, LOG="other.txt").returncode == 0
     assert without_times(sweeps.matrix()) == without_times(resumed)
@@ -179,6 +181,20 @@ def test_another_recipe_or_command_is_not_mixed_in(sweeps):
     assert (more.returncode, "another recipe or command" in more.stderr) == (1, True)
     none = sweeps.run("--resume", command=("false",))
     assert (none.returncode, "no run of this recipe" in none.stderr) == (1, True)
+    assert len(sweeps.records()) == 2
+
+
+def test_another_directory_is_refused(sweeps):
+    sweeps.recipe("none", trials=2, more="fail_fast: true")
+    sweeps.write("x.sh", "exit 1")
+    assert sweeps.run(command=("sh", "./x.sh")).returncode == 0
+    run = sweeps.only_run
+    home = sweeps.folder
+    sweeps.folder = home / "home"
+    again = sweeps.run("--resume", str(run), recipe=None)
+    assert (again.returncode, f"was begun in {home}" in again.stderr) == (1, True)
+    sweeps.folder = home
+    assert sweeps.run("--resume", str(run), recipe=None).returncode == 0
     assert len(sweeps.records()) == 2
 
 

@@ -182,6 +182,7 @@ class CommandRunner:
         return Outcome(
             verdict=verdict,
             reason=reason,
+            traceback=next((one.traceback for one in findings if one.traceback), None),
             exit_code=code,
             signal=end.signal,
             timed_out=end.how == TIMED_OUT,

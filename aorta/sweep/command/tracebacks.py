@@ -25,6 +25,7 @@ class Tracebacks:
         self._open: tuple[int, bytes] | None = None
         self._raised: bytes | None = None
         self._lines = 0
+        self._text: list[bytes] = []
 
     def scan(self, block: Block) -> None:
         """Look through a block."""
@@ -47,6 +48,7 @@ class Tracebacks:
 
     def _begin(self, line: int, prefix: bytes) -> None:
         self._open, self._raised, self._lines = (line, prefix), None, 0
+        self._text.append(TRACEBACK)
 
     def _follow(self, text: bytes, line: int) -> None:
         """Take the next line: a frame, the error, what chains another traceback, or something else."""
@@ -63,6 +65,8 @@ class Tracebacks:
             return
         else:
             own = text[len(prefix) :].rstrip() if prefix.strip() else text.rstrip()
+            if TRACEBACK not in own:
+                self._text.append(own)
             if TRACEBACK in own:
                 # Another one, of the same error when the line before said so.
                 if self._raised is not None and self._raised != b"":
@@ -83,10 +87,18 @@ class Tracebacks:
         if self._open is None:
             return
         line, raised = self._open[0], self._raised or b""
+        whole, self._text = b"\n".join(self._text).strip(), []
         self._open = None
         name = "import_error" if raised.split(b":")[0].rpartition(b".")[2] in _IMPORT else "python_traceback"
         id_ = f"tier4:{name}"
         text = (raised or TRACEBACK).decode("utf-8", "replace")
         self.found.setdefault(
-            id_, Finding(id=id_, effect=EFFECT[id_], where=f"{self._stream}:{line}", text=text[:300])
+            id_,
+            Finding(
+                id=id_,
+                effect=EFFECT[id_],
+                where=f"{self._stream}:{line}",
+                text=text[:300],
+                traceback=whole.decode("utf-8", "replace"),
+            ),
         )

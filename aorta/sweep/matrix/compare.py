@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.statistics import ALPHA, DIRECTIONS, Tails, detectable, fisher, holm
 from aorta.sweep.matrix.tally import Tally
-from aorta.sweep.outcome import FAIL, NO_SOURCE, PASS
+from aorta.sweep.outcome import FAIL, NO_SOURCE, PASS, WALL_CLOCK
 
 BASELINE, WORSE, BETTER, NO_DIFFERENCE, TOO_FEW, NOT_COMPARABLE = CALLS = (
     "baseline",
@@ -16,6 +16,9 @@ BASELINE, WORSE, BETTER, NO_DIFFERENCE, TOO_FEW, NOT_COMPARABLE = CALLS = (
     "not_comparable",
 )
 SLOWER, FASTER, SAME, UNKNOWN = ("slower", "faster", "none", "n/a")
+#: Milliseconds below which a whole trial is no measure of a step.
+SHORT_MS = 1000.0
+
 CONFOUNDS = (BASELINE, SLOWER, FASTER, SAME, UNKNOWN)
 
 
@@ -111,6 +114,8 @@ def paced(name: str, cell: Tally, baseline: str, base: Tally | None, threshold: 
     mean, of_base = cell.samples.mean, base.samples.mean
     if not mean or not of_base:
         return Pace(tag=UNKNOWN, why="a mean step took no time")
+    if cell.source == WALL_CLOCK and min(mean, of_base) < SHORT_MS:
+        return Pace(tag=UNKNOWN, why="a whole trial takes less than a second: most of it may be its start")
     ratio = mean / of_base
     if ratio >= threshold:
         return Pace(tag=SLOWER, ratio=ratio, percent=round((ratio - 1) * 100))

@@ -178,6 +178,7 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
         "runtime_provenance": {"package_version": run.version, "git_sha": run.revision},
         "argv": list(redact_argv(run.argv)),
         "node": run.node,
+        "cwd": run.cwd,
         "host_digest": run.host_digest,
     }
 

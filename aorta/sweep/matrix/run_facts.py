@@ -10,8 +10,9 @@ class RunFacts:
     """A run. Times are texts, in UTC; ``revision`` is aorta's, ``argv`` the command that started the run.
 
     ``recipe_path``, ``recipe_sha256`` and ``fingerprint`` are of the recipe. ``node`` is the host that
-    writes, ``host_digest`` the digest of what of its snapshot does not rest on this process. ``resumed_at``
-    are the times at which the run was gone on with.
+    writes, ``cwd`` the working directory, relative to the run's, ``host_digest`` the digest of what of the
+    host's snapshot does not rest on this process. ``resumed_at`` are the times at which the run was gone on
+    with.
     """
 
     run_id: str
@@ -25,6 +26,7 @@ class RunFacts:
     host_digest: str | None = None
     argv: tuple[str, ...] = ()
     node: str | None = None
+    cwd: str | None = None
     warnings: tuple[str, ...] = ()
     resumed_at: tuple[str, ...] = ()
 

@@ -128,6 +128,7 @@ MATRIX = object_of(
     runtime_provenance=object_of(package_version=or_null(TEXT), git_sha=or_null(TEXT)),
     argv=list_of(TEXT),
     node=or_null(TEXT),
+    cwd=or_null(TEXT),
     host_digest=or_null(TEXT),
     cells=list_of(_CELL),
 )

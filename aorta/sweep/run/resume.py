@@ -101,6 +101,17 @@ def check_same(earlier: Earlier, fingerprint: str) -> None:
         )
 
 
+def check_place(earlier: Earlier) -> None:
+    """Raise ResumeError in another directory than a run's, where relative names mean something else."""
+    cwd = earlier.matrix.get("cwd")
+    begun = os.path.normpath(os.path.join(earlier.path, cwd)) if isinstance(cwd, str) else os.getcwd()
+    if os.path.realpath(begun) != os.path.realpath(os.getcwd()):
+        raise ResumeError(
+            f"{earlier.path} was begun in {begun}, and relative names in its command mean files there:"
+            " cd to it"
+        )
+
+
 def check_host(earlier: Earlier, digest: str) -> None:
     """Raise ResumeError when a run was made on another host, or on this one in another state."""
     if earlier.matrix.get("host_digest") not in (None, digest):

@@ -65,7 +65,7 @@ class Session:
                 check_host(self._earlier, host.host_digest)
             with self._directory() as run:
                 done, warnings = self._recorded(run)
-                facts = self._facts(host.host_digest, warnings)
+                facts = self._facts(run, host.host_digest, warnings)
                 if self._earlier is None:
                     run.write(RECIPE, asked.resolved(), _mode(asked))
                     write_host(run, host)
@@ -115,7 +115,7 @@ class Session:
         found, wrong = recorded(run, self._asked.plan)
         return found, [*wrong, *left]
 
-    def _facts(self, host_digest: str, warnings: Sequence[str]) -> RunFacts:
+    def _facts(self, run: RunDirectory, host_digest: str, warnings: Sequence[str]) -> RunFacts:
         asked, recipe, made = self._asked, self._asked.plan.recipe, tool()
         facts = RunFacts(
             run_id=uuid.uuid4().hex,
@@ -129,6 +129,7 @@ class Session:
             host_digest=host_digest,
             argv=asked.argv,
             node=os.uname().nodename,
+            cwd=run.relative(os.getcwd()),
             warnings=(*asked.warnings, *warnings),
         )
         if self._earlier is None:
