@@ -28,11 +28,11 @@ class Faults:
         self.told.append(f"{where}: {text}")
 
 
-def is_name(name: object) -> bool:
-    """Tell whether something may be the name of a mitigation or environment: a name of a directory."""
-    import re
+def name_fault(name: str) -> str | None:
+    """Return what keeps a recipe from naming a mitigation or environment so."""
+    from aorta.sweep.recipe import values
 
-    return isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name) is not None
+    return next((text for _, text in values.name(name)), None)
 
 
 def change_of(value: object, place: str, faults: Faults) -> Change:
@@ -122,13 +122,13 @@ _NO_VARIABLE = "is no name of a variable: letters, digits and _, no digit first"
 def _is_variable(name: object) -> bool:
     import re
 
-    return isinstance(name, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None
+    from aorta.sweep.recipe.values import VARIABLE
+
+    return isinstance(name, str) and re.fullmatch(VARIABLE[1:-1], name) is not None
 
 
 def _tell_doubles(change: Change, place: str, faults: Faults) -> None:
-    given = (("set", change.set), ("unset", change.unset), ("prepend", change.prepend))
-    first: dict[str, str] = {}
-    for part, names in given:
-        for name in names:
-            if first.setdefault(name, part) != part:
-                faults.tell(f"{place}.{part}", f"{name} is in {first[name]} too; only one of them")
+    from aorta.sweep.recipe.values import doubles
+
+    for part, text in doubles(change):
+        faults.tell(f"{place}.{part}", text)

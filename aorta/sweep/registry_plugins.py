@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aorta.model.frozen import frozen
-from aorta.sweep.definitions import Faults, change_of, environment_of, is_name, kind
+from aorta.sweep.definitions import Faults, change_of, environment_of, kind, name_fault
 from aorta.sweep.registry import Environment, Mitigation, environment_as
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def _found(_path: tuple[str, ...]) -> Found:
         faults = Faults(about)
         if fault:
             faults.tell("", fault)
-        elif not is_name(point.name):
-            faults.tell("", "is no name of a mitigation or environment")
+        elif wrong := name_fault(point.name):
+            faults.tell("", wrong)
         elif not isinstance(value, Mapping):
             faults.tell("", f"must be a mapping, not {kind(value)}")
         elif point.group == MITIGATIONS:

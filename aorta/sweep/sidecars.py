@@ -13,7 +13,7 @@ import attrs
 
 from aorta.model.frozen import frozen
 from aorta.model.text import printable
-from aorta.sweep.definitions import Faults, change_of, environment_of, is_name, kind
+from aorta.sweep.definitions import Faults, change_of, environment_of, kind, name_fault
 from aorta.sweep.errors import RegistryError
 from aorta.sweep.recipe.model import Change, EnvironmentRecipe
 
@@ -91,8 +91,9 @@ def _named(
         faults.tell(key, f"must be an object of names, not {kind(found)}")
         return {}
     for name in found:
-        if not is_name(name):
-            faults.tell(f"{key}.{name}", "is no name: letters, digits, and after the first also . _ -")
+        fault = name_fault(name)
+        if fault is not None:
+            faults.tell(key, fault)
     return {name: made(value, f"{key}.{name}", faults) for name, value in found.items()}
 
 

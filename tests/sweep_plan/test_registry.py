@@ -174,6 +174,19 @@ def test_a_broken_plugin_costs_itself_and_is_told(install, case):
     assert told in problem or case == "ends", problem
 
 
+def test_a_name_that_no_recipe_can_hold_is_told(install):
+    install("acme", "X = {}\n", mitigations={"matrix.md": "acme:X"}, environments={"a b": "acme:X"})
+    known = registries()
+    assert not {"matrix.md", "a b"} & {*known.mitigations, *known.environments}
+    assert known.problems == (
+        "acme 1.2: entry point matrix.md of aorta.mitigations: matrix.md is reserved",
+        (
+            "acme 1.2: entry point a b of aorta.environments: 'a b' is no name: letters, digits, _ . - "
+            "and none of . - at its beginning"
+        ),
+    )
+
+
 def test_a_broken_environment_is_told(install):
     install("acme", "X = {'docker': 1, 'rocm': '6'}\n", environments={"odd": "acme:X"})
     known = registries()

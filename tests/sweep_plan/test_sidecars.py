@@ -55,6 +55,8 @@ def test_every_fault_at_once(sidecar):
         mitigation={},
         mitigations={
             "a b": {},
+            "matrix.md": {},
+            "x" * 201: {},
             "numbers": {"A": 1, "B": True, "C": None, "D": [secret]},
             "names": {"1A": "x", "A=B": "x", "": "x"},
             "nul": {"A": f"{secret}\0"},
@@ -70,7 +72,9 @@ def test_every_fault_at_once(sidecar):
     assert places == {
         "version: must be the number 1",
         "mitigation: is not known here; known are version, mitigations, environments",
-        "mitigations.a b: is no name: letters, digits, and after the first also . _ -",
+        "mitigations: 'a b' is no name: letters, digits, _ . - and none of . - at its beginning",
+        "mitigations: matrix.md is reserved",
+        "mitigations: is longer than 200 characters",
         "mitigations.numbers.A: must be a text, in quotes, not a number",
         "mitigations.numbers.B: must be a text, in quotes, not true",
         "mitigations.numbers.C: must be a text, in quotes, not null",

@@ -7,7 +7,7 @@ from aorta.sweep.recipe.cells import all_cells, cells_of
 from aorta.sweep.recipe.condition import compile_condition
 from aorta.sweep.recipe.model import PROBE, Change, Recipe
 from aorta.sweep.recipe.problems import Path, shown
-from aorta.sweep.recipe.values import MAX_NAME, compiled
+from aorta.sweep.recipe.values import MAX_NAME, compiled, doubles
 
 Found = Iterator[tuple[Path, str]]
 Collected = Mapping[str, Mapping[str, str] | None] | None
@@ -152,11 +152,7 @@ def _changes_are_plain(recipe: Recipe) -> Found:
     ]
     changes += [(("environments", name, "env"), made.env) for name, made in recipe.environments.items()]
     for place, change in changes:
-        first: dict[str, str] = {}
-        for part, names in (("set", change.set), ("unset", change.unset), ("prepend", change.prepend)):
-            for name in names:
-                if first.setdefault(name, part) != part:
-                    yield (*place, part), f"{shown(name)} is in {first[name]} too; only one of them"
+        yield from (((*place, part), text) for part, text in doubles(change))
 
 
 def _rule(test: Callable[[Recipe], Any], *keys: str) -> Rule:

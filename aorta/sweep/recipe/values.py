@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from aorta.sweep.recipe.condition import ConditionError, compile_condition
 from aorta.sweep.recipe.detectors import COLLECTORS, detector_fault
+from aorta.sweep.recipe.model import Change
 from aorta.sweep.recipe.problems import Path, shown
 
 NAME: Final = r"^[A-Za-z0-9_][A-Za-z0-9_.\-]*$"
@@ -86,6 +87,15 @@ def variables(values: Iterable[str]) -> Found:
             yield place, f"{shown(name)!r} is no name of a variable: letters, digits and _, no digit first"
         elif named is not None and "\0" in named[name]:
             yield place, "the value has a NUL character"
+
+
+def doubles(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a change (``set``) that name a variable which another part has named."""
+    first: dict[str, str] = {}
+    for part, names in (("set", change.set), ("unset", change.unset), ("prepend", change.prepend)):
+        for name in names:
+            if first.setdefault(name, part) != part:
+                yield part, f"{shown(name)} is in {first[name]} too; only one of them"
 
 
 def config(values: Mapping[str, Any]) -> Found:
