@@ -3,7 +3,7 @@
 import pytest
 
 from aorta.sweep.command.catalogue import DETECTORS, EFFECT, MEANING, Enabled
-from aorta.sweep.command.logs import read_logs
+from aorta.sweep.command.logs import read_logs, to_read
 from aorta.sweep.files import TrialFiles
 
 FIRE = {
@@ -145,7 +145,8 @@ def ids(tmp_path, text, disabled=()):
     data = text.encode() if isinstance(text, str) else text
     (tmp_path / "t.stdout.log").write_bytes(data)
     (tmp_path / "t.stderr.log").write_bytes(b"")
-    found, notes = read_logs(files, Enabled(tuple(disabled), ()), [], None)
+    with to_read(files) as logs:
+        found, notes = read_logs(logs, Enabled(tuple(disabled), ()), [], None)
     assert notes == []
     return {one.id.partition(":")[2]: one for one in found}
 

@@ -347,3 +347,28 @@ def test_a_signal_to_aorta_ends_the_trial(trials, tmp_path, signals):
         process.send_signal(signal.SIGTERM)
         time.sleep(0.2)
     assert process.wait(10) == 143
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "rm LOG",
+        "mv LOG LOG.old",
+        "rm LOG && mkfifo LOG",
+        "rm LOG && ln -s /dev/zero LOG",
+        "rm LOG && mkdir LOG",
+    ],
+)
+def test_a_command_does_not_take_its_log_out_of_sight(trials, quick, change):
+    script = f"log=$AORTA_ARTIFACT_DIR; log=${{log%.files}}.stdout.log; {change.replace('LOG', '$log')}"
+    outcome = trials.sh(f"{script}; echo 'hipErrorIllegalAddress'")
+    assert outcome.verdict == "fail"
+    assert outcome.notes == ("the log of stdout was taken away or replaced: it was judged, and is not kept",)
+
+
+def test_what_was_never_written_of_a_log_is_not_read(trials, quick):
+    script = (
+        "import os; os.write(1, b'a\\n'); os.ftruncate(1, 1 << 40); os.write(1, b'\\nhipErrorUnknown\\n')"
+    )
+    outcome = trials.python(f"{script}; os.ftruncate(1, 1 << 41)")
+    assert [(each.id, each.where) for each in outcome.findings] == [("tier4:hip_error", "stdout:3")]

@@ -8,7 +8,7 @@ from aorta.model.frozen import evolve, frozen
 from aorta.sweep.command.catalogue import EFFECT, Enabled
 from aorta.sweep.command.exits import End, finding_of, refusal
 from aorta.sweep.command.hang import HangWatch
-from aorta.sweep.command.logs import read_logs
+from aorta.sweep.command.logs import read_logs, replaced, to_read
 from aorta.sweep.command.processes import Tree
 from aorta.sweep.command.running import CannotStartError, run
 from aorta.sweep.command.start import opened
@@ -81,35 +81,35 @@ class CommandRunner:
             environ[VARIABLE] = files.environ
 
     def _outcome(self, files: TrialFiles, environ: Mapping[str, str], steps: int) -> Outcome:
-        try:
-            seen = self._run(files, environ)
-        except CannotStartError as error:
-            code, finding = refusal(error.error, self._argv[0])
-            return _not_started(finding, code=code)
-        except _NoLogError as error:
-            return _not_started(None, str(error))
-        return self._judged(files, seen, steps)
+        with contextlib.ExitStack() as stack:
+            try:
+                written = stack.enter_context(opened(files.stdout, files.stderr))
+                logs = stack.enter_context(to_read(files))
+            except OSError as error:
+                return _not_started(None, f"a log cannot be written: {error}")
+            try:
+                seen = self._run(files, environ, (written[0], written[1]))
+            except CannotStartError as error:
+                code, finding = refusal(error.error, self._argv[0])
+                return _not_started(finding, code=code)
+            outcome = self._judged(logs, seen, steps)
+            return evolve(outcome, notes=(*outcome.notes, *replaced(logs, files)))
 
-    def _run(self, files: TrialFiles, environ: Mapping[str, str]) -> _Seen:
+    def _run(self, files: TrialFiles, environ: Mapping[str, str], logs: tuple[int, int]) -> _Seen:
         recipe = self._recipe
         notes: tuple[str, ...] = ()
         if self._surroundings is None:
             self._surroundings = Surroundings(self._enabled, growth=recipe.tier3_vram_growth)
             notes = self._surroundings.notes
         around = self._surroundings
-        with contextlib.ExitStack() as stack:
-            try:
-                out, err = stack.enter_context(opened(files.stdout, files.stderr))
-            except OSError as error:
-                raise _NoLogError(f"a log cannot be written: {error}") from error
-            around.begin()
-            ran = run(
-                self._argv,
-                environ,
-                (out, err),
-                timeout_s=recipe.timeout_s,
-                watch=lambda tree: self._watch(tree, (out, err)),
-            )
+        around.begin()
+        ran = run(
+            self._argv,
+            environ,
+            logs,
+            timeout_s=recipe.timeout_s,
+            watch=lambda tree: self._watch(tree, logs),
+        )
         end = End(
             how=ran.how,
             status=ran.status,
@@ -155,7 +155,7 @@ class CommandRunner:
             return [_finding("tier2:hang", text)], []
         return [], [f"{text}, which looked like a hang until the command ended by itself"]
 
-    def _judged(self, files: TrialFiles, seen: _Seen, steps: int) -> Outcome:
+    def _judged(self, logs: tuple[int, int], seen: _Seen, steps: int) -> Outcome:
         from aorta.sweep.command.custom import custom_scans
         from aorta.sweep.command.steps import StepScan, steps_of
 
@@ -169,7 +169,7 @@ class CommandRunner:
             peak_vram_mib=seen.peak_mib,
         )
         scan = None if recipe.step_time_regex is None else StepScan(recipe.step_time_regex)
-        found, notes = read_logs(files, self._enabled, custom, scan)
+        found, notes = read_logs(logs, self._enabled, custom, scan)
         if scan is not None and scan.gave_up:
             notes.append("step_time_regex took too long and was given up")
         told = steps_of(scan, steps=steps, elapsed_s=end.elapsed_s, clean=end.clean)
@@ -206,10 +206,6 @@ class CommandRunner:
             notes += collect(recipe.collect_paths, files, environ)
             notes += retain(files, recipe.retain, verdict)
         return notes
-
-
-class _NoLogError(Exception):
-    """A log of the trial cannot be written."""
 
 
 def _finding(id_: str, text: str) -> Finding:

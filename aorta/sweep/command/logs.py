@@ -1,7 +1,8 @@
 """Looks through the logs of a trial for all that is looked for in them, in one pass over each."""
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from aorta.sweep.command.catalogue import Enabled
 from aorta.sweep.command.custom import CustomScan
@@ -10,16 +11,27 @@ from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import Finding
 
 
+@contextlib.contextmanager
+def to_read(files: TrialFiles) -> Iterator[tuple[int, int]]:
+    """Open the logs of a trial to be read, while no command can have put other files in their place."""
+    with contextlib.ExitStack() as stack:
+        handles = []
+        for path in (files.stdout, files.stderr):
+            handles.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+            stack.callback(os.close, handles[-1])
+        yield handles[0], handles[1]
+
+
 def read_logs(
-    files: TrialFiles, enabled: Enabled, custom: Sequence[CustomScan], steps: StepScan | None
+    logs: tuple[int, int], enabled: Enabled, custom: Sequence[CustomScan], steps: StepScan | None
 ) -> tuple[list[Finding], list[str]]:
     """Return what the built-in patterns found, and notes; the other scans keep what they found."""
     found: list[Finding] = []
     notes: list[str] = []
-    for stream, path in (("stdout", files.stdout), ("stderr", files.stderr)):
+    for stream, log in zip(("stdout", "stderr"), logs, strict=True):
         try:
-            if os.stat(path).st_size:
-                found += _read_log(stream, path, enabled, custom, steps)
+            if os.fstat(log).st_size:
+                found += _read_log(stream, log, enabled, custom, steps)
         except OSError as error:
             notes.append(f"the log of {stream} could not be read: {error.strerror}")
     if not found:
@@ -30,14 +42,14 @@ def read_logs(
 
 
 def _read_log(
-    stream: str, path: str, enabled: Enabled, custom: Sequence[CustomScan], steps: StepScan | None
+    stream: str, log: int, enabled: Enabled, custom: Sequence[CustomScan], steps: StepScan | None
 ) -> list[Finding]:
     from aorta.sweep.command.blocks import blocks
     from aorta.sweep.command.lines import lines_of
     from aorta.sweep.command.scan import Scan
 
     scan = Scan(stream, enabled) if enabled.tier("tier4") else None
-    for block in blocks(path):
+    for block in blocks(log):
         if scan is not None:
             scan.scan(block)
         wanted = [one for one in custom if one.open]
@@ -49,3 +61,16 @@ def _read_log(
         if steps is not None:
             steps.scan(lines)
     return [] if scan is None else scan.findings()
+
+
+def replaced(logs: tuple[int, int], files: TrialFiles) -> list[str]:
+    """Return notes on logs that are not in their places any more: they were judged, and are not kept."""
+    notes = []
+    for log, stream, path in zip(logs, ("stdout", "stderr"), (files.stdout, files.stderr), strict=True):
+        try:
+            is_there = os.path.samestat(os.fstat(log), os.lstat(path))
+        except OSError:
+            is_there = False
+        if not is_there:
+            notes.append(f"the log of {stream} was taken away or replaced: it was judged, and is not kept")
+    return notes
