@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from aorta.cli.errors import Command, Failure, Misuse, printing
+from aorta.cli.sweep_summary import FAIL_ON
 from aorta.cli.tasks import tasks_of
 from aorta.cli.words import Words
 from aorta.instrumentation.process import Stdout, Stopped, say
 from aorta.instrumentation.write import told
+from aorta.sweep.run.store import DEFAULT_OUTPUT
 
 if TYPE_CHECKING:
     from aorta.sweep.checks import Problem
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from aorta.sweep.run.resume import Earlier
     from aorta.sweep.run.session import Asked, Done, Session
 
-DEFAULT_OUTPUT = "triage_results"
-FAIL_ON = ("fail", "error", "worse")
 #: What ``--resume`` without a value stands for.
 _LATEST = "\0latest"
 _META = "aorta.command"
@@ -115,6 +115,7 @@ def run(context: click.Context, /, **asked: Any) -> None:
     if command == ():
         raise Misuse("nothing stands behind --: write the command to run there, or leave -- out")
     _check(asked)
+    _check_place()
     earlier = _named_run(asked)
     with _refusing():
         recipe = _recipe(asked, command, earlier)
@@ -124,6 +125,10 @@ def run(context: click.Context, /, **asked: Any) -> None:
     if asked["dry_run"]:
         context.exit(_dry_run(plan, problems, asked["output"]))
     _refuse(problems)
+    if asked["junit"] is not None:
+        from aorta.cli.sweep_junit import check_junit
+
+        check_junit(asked["junit"])
     asked_for = _asked_for(plan, registries, asked, problems)
     with Stdout() as out:
         code = _run(asked, asked_for, earlier or _latest(asked, asked_for), out)
@@ -139,6 +144,15 @@ def _check(asked: Mapping[str, Any]) -> None:
             f"this is task {tasks.rank} of {tasks.size}: a sweep runs as one task in this version, and starts"
             " what it runs itself (srun -n1 aorta sweep run … -- torchrun …)"
         )
+
+
+def _check_place() -> None:
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise Failure(
+            f"the working directory cannot be had ({error.strerror}), and trials run in it: go to another"
+        ) from None
 
 
 def _refusing() -> Any:
@@ -317,18 +331,16 @@ def _went(session: "Session", asked: Mapping[str, Any]) -> "Done":
 
 
 def _tell(asked: Mapping[str, Any], path: str, matrix: Mapping[str, Any], out: Stdout) -> int:
-    """Print the end, write what was asked for beside the run, and return the exit status."""
+    """Write what was asked for beside the run, print the end, and return the exit status."""
+    from aorta.cli.sweep_junit import write_junit
     from aorta.cli.sweep_summary import end_summary, verdict_of_run
 
-    if asked["junit"] is not None:
-        from aorta.sweep.matrix.junit import junit
-
-        try:
-            _write(asked["junit"], junit(matrix))
-        except OSError as error:
-            raise Failure(told(error, asked["junit"])) from None
-    with printing():
-        out.write(f"{end_summary(matrix)}\nWrote matrix to {_shown_path(path)}\n")
+    try:
+        if asked["junit"] is not None:
+            write_junit(asked["junit"], matrix)
+    finally:
+        with printing():
+            out.write(f"{end_summary(matrix)}\nWrote matrix to {_shown_path(path)}\n")
     return 0 if verdict_of_run(matrix, asked["fail_on"]) else 1
 
 
@@ -336,10 +348,3 @@ def _shown_path(path: str) -> str:
     """Return a path as a user would type it here."""
     relative = os.path.relpath(path)
     return path if relative.startswith("..") else relative
-
-
-def _write(path: str, text: str) -> None:
-    from aorta.instrumentation.write import replacing
-
-    with replacing(path) as stream:
-        stream.write(text)

@@ -11,9 +11,7 @@ import click
 from aorta.cli.errors import Command, Failure, Misuse, printing
 from aorta.cli.plain import clean
 from aorta.instrumentation.process import Stdout, say
-
-#: Where runs are by default, and the word for the newest of them.
-FOLDER, LATEST = "triage_results", "latest"
+from aorta.sweep.run.store import DEFAULT_OUTPUT, LATEST
 
 #: Columns that a narrow terminal goes without, the first first.
 SPARED = (
@@ -29,7 +27,7 @@ SPARED = (
 
 
 @click.command(cls=Command, short_help="Show what a run found, or one cell's trials.")
-@click.argument("run", default=FOLDER)
+@click.argument("run", default=DEFAULT_OUTPUT)
 @click.option("--json", "as_json", is_flag=True, help="Print the document.")
 @click.option("--cell", metavar="NAME", help="List the trials of one cell, and their logs.")
 @click.option("--junit", metavar="FILE", help="Write JUnit's XML: a suite a cell, a case a trial.")
@@ -43,13 +41,15 @@ def show(run: str, cell: str | None, junit: str | None, *, as_json: bool) -> Non
     from aorta.sweep.matrix.reading import MatrixError, matrix_of, read
 
     try:
-        path = matrix_of(FOLDER if run == LATEST and not os.path.lexists(run) else run)
+        path = matrix_of(DEFAULT_OUTPUT if run == LATEST and not os.path.lexists(run) else run)
         document = read(path)
     except MatrixError as error:
         raise Failure(clean(str(error))) from None
     folder = os.path.dirname(path) or "."
     if junit is not None:
-        _write_junit(junit, document)
+        from aorta.cli.sweep_junit import write_junit
+
+        write_junit(junit, document)
     with Stdout() as out, printing():
         if as_json:
             out.write(json.dumps(document, indent=2) + "\n")
@@ -63,17 +63,6 @@ def show(run: str, cell: str | None, junit: str | None, *, as_json: bool) -> Non
             out.write(Page().text(document, document["cells"]))
     if not document["complete"] and not as_json:
         say(f"aorta: {_way_on(document, folder)}")
-
-
-def _write_junit(file: str, document: Mapping[str, Any]) -> None:
-    from aorta.instrumentation.write import told
-    from aorta.sweep.matrix.junit import junit
-    from aorta.validate.report import write
-
-    try:
-        write(file, junit(document))
-    except OSError as error:
-        raise Failure(told(error, file)) from None
 
 
 def _way_on(document: Mapping[str, Any], folder: str) -> str:

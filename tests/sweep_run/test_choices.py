@@ -95,6 +95,23 @@ def test_junit_is_of_the_same_trials(sweeps):
     assert (sweeps.folder / "again.xml").read_text() == (sweeps.folder / "out/junit.xml").read_text()
 
 
+def test_a_report_that_cannot_be_written_is_told_before_anything_runs(sweeps):
+    sweeps.recipe()
+    sweeps.write("file", "")
+    done = sweeps.run("--junit", "file/junit.xml", command=("true",))
+    assert (done.returncode, done.stderr) == (1, "aorta: cannot write file/junit.xml: Not a directory\n")
+    assert not sweeps.runs
+
+
+def test_a_report_replaces_only_another_one(sweeps):
+    sweeps.recipe(trials=1)
+    sweeps.write("host.json", "{}")
+    done = sweeps.run("--junit", "host.json", command=("true",))
+    assert (done.returncode, (sweeps.folder / "host.json").read_text()) == (1, "{}")
+    assert "host.json: it holds something else than XML, and is not replaced" in done.stderr
+    assert done.stdout.splitlines()[-1].startswith("Wrote matrix to ")
+
+
 def test_show_finds_the_latest_run(sweeps):
     sweeps.recipe("none, xnack", trials=1)
     sweeps.run(command=ORDER)

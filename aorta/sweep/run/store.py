@@ -17,6 +17,8 @@ import time
 from aorta.sweep.files import TrialFiles, trial_stem
 from aorta.sweep.slug import slug
 
+#: Where results go unless the user says otherwise.
+DEFAULT_OUTPUT = "triage_results"
 MATRIX_MD, MATRIX_JSON = "matrix.md", "matrix.json"
 RECIPE, HOST_ENV = "recipe.resolved.yaml", "host_env.json"
 #: Only where the host was another at the end of a run.
@@ -40,16 +42,17 @@ def write(path: str, text: str, mode: int = 0o666) -> None:
     temporary = f"{path}.{os.getpid()}.tmp"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     try:
-        data = memoryview(text.encode())
-        while data:
-            data = data[os.write(descriptor, data) :]
+        try:
+            data = memoryview(text.encode())
+            while data:
+                data = data[os.write(descriptor, data) :]
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    finally:
-        os.close(descriptor)
-    os.replace(temporary, path)
 
 
 class RunDirectory:
