@@ -26,6 +26,8 @@ CELLS = ("none", "tf32_off", "hsa_no_sdma", "gpu_max_hw_queues_2", "hip_launch_b
 #: Trials of each of the cells: a small sweep, one whose bytes count, and one of a thousand.
 FEW, MANY, THOUSAND = 8, 40, 200
 LIMITS = {"bare": 0.5, "large tree": 0.1, "tools at 0 s": 0.15}
+#: Trials of each cell when walls are compared; the peer needs some seconds for each with a large tree.
+TRIALS = {"bare": MANY, "large tree": 1, "tools at 0 s": MANY}
 RECORDED_MS = 5.0
 _LOOK_S, _LIMIT_S = 0.01, 900
 MIB = 1 << 20
@@ -56,8 +58,12 @@ def swept(
     trials: int,
     *more: str,
     command: tuple[str, ...] = TRUE,
+    look: bool = False,
 ) -> Swept:
-    """Sweep the command in a directory. Raises NotMeasuredError when the program fails."""
+    """Sweep the command in a directory. Raises NotMeasuredError when the program fails.
+
+    Its memory is looked at when asked for: that takes time from what it does.
+    """
     place.mkdir(exist_ok=True)
     words = [*program, "sweep", "run", "--recipe", str(recipe(place.parent, trials)), *more, "--", *command]
     log = place / "told.log"
@@ -69,7 +75,7 @@ def swept(
         watchdog = threading.Timer(_LIMIT_S, process.kill)
         watchdog.start()
         try:
-            with _peak_of(process.pid) as peaks:
+            with _peak_of(process.pid, look=look) as peaks:
                 code = process.wait()
                 took = time.perf_counter() - started
         finally:
@@ -82,14 +88,14 @@ def swept(
 
 
 @contextmanager
-def _peak_of(pid: int) -> Iterator[list[int]]:
+def _peak_of(pid: int, *, look: bool) -> Iterator[list[int]]:
     """Look now and then at the most memory that a process had, as ``/proc`` says.
 
     What the kernel tells at the end counts the memory of whoever started it too.
     """
     peaks, over = [0], threading.Event()
 
-    def look() -> None:
+    def looking() -> None:
         while not over.wait(_LOOK_S):
             try:
                 lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
@@ -99,13 +105,15 @@ def _peak_of(pid: int) -> Iterator[list[int]]:
                 int(line.split()[1]) * 1024 for line in lines.splitlines() if line.startswith("VmHWM")
             )
 
-    thread = threading.Thread(target=look)
-    thread.start()
+    thread = threading.Thread(target=looking)
+    if look:
+        thread.start()
     try:
         yield peaks
     finally:
         over.set()
-        thread.join()
+        if look:
+            thread.join()
 
 
 def bare(folder: Path) -> dict[str, str]:
@@ -113,7 +121,7 @@ def bare(folder: Path) -> dict[str, str]:
     (folder / "empty").mkdir(exist_ok=True)
     (folder / "runtime").mkdir(mode=0o700, exist_ok=True)
     # Where digests of files are kept; not in a home directory.
-    basics = {"XDG_RUNTIME_DIR": str(folder / "runtime"), "HOME": str(folder), "LANG": "C.UTF-8"}
+    basics = {"XDG_RUNTIME_DIR": str(folder / "runtime"), "HOME": str(folder / "home"), "LANG": "C.UTF-8"}
     return {"PATH": str(folder / "empty"), **basics}
 
 
@@ -143,14 +151,20 @@ def mine() -> list[str]:
 
 
 def pairs(
-    folder: Path, env: dict[str, str], options: argparse.Namespace, trials: int, number: int
+    folder: Path,
+    env: dict[str, str],
+    options: argparse.Namespace,
+    trials: int,
+    number: int,
+    *,
+    look: bool = False,
 ) -> Iterator[dict[str, Swept]]:
     """Sweep with both in turn; what they wrote is there until the next pair."""
     both = programs(options)
     for turn in range(number):
         order = list(both) if turn % 2 == 0 else list(both)[::-1]
         with tempfile.TemporaryDirectory(dir=folder) as made:
-            yield {name: swept(both[name], env, Path(made, name), trials) for name in order}
+            yield {name: swept(both[name], env, Path(made, name), trials, look=look) for name in order}
 
 
 def wall(folder: Path, options: argparse.Namespace) -> Line:
@@ -164,7 +178,7 @@ def wall(folder: Path, options: argparse.Namespace) -> Line:
             # What is kept from one run to the next is there then, for both.
             swept(program, env, Path(tempfile.mkdtemp(dir=inner)), 1)
         number = options.pairs if name == "bare" else max(3, options.pairs // 3)
-        trials = MANY if name == "bare" else FEW
+        trials = TRIALS[name]
         took = [
             (pair["aorta"].took_s, pair["peer"].took_s) for pair in pairs(inner, env, options, trials, number)
         ]
@@ -211,8 +225,8 @@ def memory(folder: Path, options: argparse.Namespace) -> Line:
     env = bare(folder)
     grown: list[tuple[int, int]] = []
     for _ in range(max(1, options.pairs // 5)):
-        few = next(pairs(folder, env, options, FEW, 1))
-        many = next(pairs(folder, env, options, THOUSAND, 1))
+        few = next(pairs(folder, env, options, FEW, 1, look=True))
+        many = next(pairs(folder, env, options, THOUSAND, 1, look=True))
         both = [max(many[name].peak - few[name].peak, 0) for name in ("aorta", "peer")]
         grown.append((both[0], both[1]))
     ratio = statistics.median(one / max(other, 1) for one, other in grown)
