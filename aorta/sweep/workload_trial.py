@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from aorta.model.frozen import evolve
+from aorta.sweep.command.ending import GRACE_S
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, Outcome
 from aorta.sweep.plan import Plan, PlannedCell
@@ -19,8 +20,6 @@ from aorta.workloads.protocol import PROCESS, TrialInfo
 if TYPE_CHECKING:
     from aorta.sweep.workload_process import Ended
 
-#: Seconds between SIGTERM and SIGKILL for a trial that is ended.
-GRACE_S = 10.0
 #: The most bytes of an answer, and of the end of a log that are looked at.
 _ANSWER_BYTES, _LOG_BYTES = 64 << 20, 16 << 10
 #: What a virtual environment need not have, since aorta's own serves: all of it is plain Python.
@@ -138,7 +137,7 @@ class WorkloadRunner:
         notes = end.notes
         if end.begun is not None:
             notes = (f"the interpreter took {end.begun:.2f} s to start", *notes)
-        name = verdict.signal_name(end.status)
+        name = verdict.signal_in(end.status)
         if end.timed_out:
             # An answer on the way out comes too late.
             limit = self._plan.recipe.timeout_s

@@ -1,8 +1,7 @@
 """Verdicts on workloads: from the report of a trial's body, or from an end without one."""
 
-import signal
-
 from aorta.model.frozen import evolve
+from aorta.sweep.command.exits import CRASHES, signal_name
 from aorta.sweep.gpu_faults import gpu_fault
 from aorta.sweep.outcome import (
     ERROR,
@@ -15,9 +14,6 @@ from aorta.sweep.outcome import (
     Outcome,
 )
 from aorta.workloads.report import CLEANUP, RUN, Raised, Report, bounded
-
-#: Signals that a process gets for what it did itself.
-CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
 
 _REASON = 400
 
@@ -103,7 +99,7 @@ def outcome_without(status: int | None, phase: str | None, stacks: str, log: str
     where = f"in {phase}" if phase else "before its code began"
     last = next((line.strip() for line in reversed(log.splitlines()) if line.strip()), "")
     kept = bounded(stacks or log) or None
-    name = signal_name(status)
+    name = signal_in(status)
     if name is not None:
         crash = name in CRASHES
         reason = f"the process was ended by {name} {where}"
@@ -151,14 +147,9 @@ def crashed_after(outcome: Outcome, name: str) -> Outcome:
     return evolve(outcome, notes=(*outcome.notes, note), signal=name)
 
 
-def signal_name(status: int | None) -> str | None:
-    """Return the name of the signal that a negative exit status stands for."""
-    if status is None or status >= 0:
-        return None
-    try:
-        return signal.Signals(-status).name
-    except ValueError:
-        return f"signal {-status}"
+def signal_in(status: int | None) -> str | None:
+    """Return the name of the signal that a negative exit status stands for; None for another status."""
+    return None if status is None or status >= 0 else signal_name(-status)
 
 
 def place(stacks: str) -> str:

@@ -16,6 +16,7 @@ from aorta.sweep.command.ending import GRACE_S
 from aorta.sweep.matrix.statistics import ALPHA, smallest_effect
 from aorta.sweep.matrix.table import CALLED
 from aorta.sweep.matrix.tally import UNRELIABLE
+from aorta.sweep.outcome import VERDICTS
 from aorta.sweep.recipe import condition, model
 from aorta.sweep.recipe.keys import COMMANDS, EITHER, KEYS, PROBE_ONLY, REQUIRED, TRIAGE_ONLY
 from aorta.sweep.recipe.load import load_recipe
@@ -99,7 +100,7 @@ def test_every_inner_key_with_its_default():
 
 def test_the_values_that_keys_may_have_are_named():
     text = text_of(RECIPES)
-    words = (model.MODES, model.ISOLATIONS, model.PASSTHROUGHS, model.ORDERS, model.VERDICTS, model.RETAINED)
+    words = (model.MODES, model.ISOLATIONS, model.PASSTHROUGHS, model.ORDERS, VERDICTS, model.RETAINED)
     for word in {one for each in (*words, model.ON_MATCH) for one in each}:
         assert f"`{word}`" in text, word
     for name in (*condition._NAMES[1:], *(f"{call}()" for call in condition._CALLS)):

@@ -2,7 +2,9 @@
 
 from hypothesis import strategies as st
 
+from aorta.sweep.outcome import VERDICTS
 from aorta.sweep.recipe import model
+from aorta.sweep.recipe.values import RESERVED
 
 #: Texts of every kind, with what YAML takes for something else.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12) | st.sampled_from(
@@ -11,7 +13,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 FILLED = TEXTS.filter(bool)
 LINES = FILLED.filter(lambda text: text.isprintable() and text.strip())
 NAMES = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,8}", fullmatch=True).filter(
-    lambda name: name not in (".", "..", "matrix.md", "matrix.json")
+    lambda name: name not in RESERVED
 )
 VARIABLES = st.dictionaries(
     st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True) | st.sampled_from(["set", "unset", "on"]),
@@ -107,7 +109,7 @@ EITHER_MEMBERS = {
         model.StopAfter,
         events=st.integers(1, 5),
         max_trials=st.integers(5, 9),
-        event_verdict=st.sampled_from(model.VERDICTS),
+        event_verdict=st.sampled_from(VERDICTS),
     ),
     "collect": COLLECTS,
     "order": st.sampled_from(model.ORDERS),

@@ -24,8 +24,10 @@ RUN = RunFacts(
 )
 
 
-def cell(name, **more):
-    return PlannedCell(**{"name": name, "mitigations": (name,), "environment": LOCAL, "trials": 5, **more})
+def cell(name, *, stop_after=None, **more):
+    trials = stop_after.max_trials if stop_after else 5
+    made = {"name": name, "mitigations": (name,), "environment": LOCAL, "trials": trials}
+    return PlannedCell(**{**made, "stop_after": stop_after, **more})
 
 
 def plan(*cells, baseline=None, **recipe):

@@ -18,11 +18,6 @@ from aorta.sweep.summary import TrialSummary
 REASON, HINTS = 500, 5
 
 
-def planned_trials(cell: PlannedCell) -> int:
-    """Return how many trials a cell has at the most."""
-    return cell.stop_after.max_trials if cell.stop_after else cell.trials
-
-
 def planned(cell: PlannedCell, overlay: Mapping[str, str | None]) -> dict[str, Any]:
     """Return what the plan says of a cell; secrets are redacted."""
     environment, stop = cell.environment, cell.stop_after
@@ -44,7 +39,7 @@ def planned(cell: PlannedCell, overlay: Mapping[str, str | None]) -> dict[str, A
             name: None if value is None else redact_value(name, value) for name, value in overlay.items()
         },
         "workload_config": as_json(cell.workload_config),
-        "trials": planned_trials(cell),
+        "trials": cell.trials,
         "steps": cell.steps,
         "stop_after": stop
         and {"events": stop.events, "max_trials": stop.max_trials, "event_verdict": stop.event_verdict},

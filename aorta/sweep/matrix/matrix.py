@@ -159,7 +159,7 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
         "trial_isolation": plan.isolation,
         "order": recipe.order,
         "ticket": run.ticket if run.ticket is not None else recipe.ticket,
-        "trials_per_cell": max((cells.planned_trials(cell) for cell in plan.cells), default=0),
+        "trials_per_cell": max((cell.trials for cell in plan.cells), default=0),
         "steps_per_trial": max((cell.steps for cell in plan.cells), default=0),
         "warmup_steps": recipe.warmup_steps,
         "baseline_cell": plan.baseline,

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from aorta.sweep.command.catalogue import TIERS
+from aorta.sweep.outcome import VERDICTS
 from aorta.sweep.recipe import model
 from aorta.sweep.recipe import values as of
-from aorta.sweep.recipe.detectors import TIERS
 from aorta.sweep.recipe.problems import Path, shown
 from aorta.sweep.recipe.values import MAX_NAME, NAME, VARIABLE, Found
 
@@ -96,7 +97,7 @@ def _of_either() -> Members:
         (model.Confound, "threshold"): (_SECONDS,),
         (model.StopAfter, "events"): (_COUNT,),
         (model.StopAfter, "max_trials"): (_COUNT,),
-        (model.StopAfter, "event_verdict"): (_one_of(model.VERDICTS),),
+        (model.StopAfter, "event_verdict"): (_one_of(VERDICTS),),
     }
 
 

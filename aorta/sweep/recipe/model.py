@@ -1,7 +1,7 @@
 """``Recipe``: what a sweep runs, as the file says it; every key of both modes.
 
 What the file leaves out has its default here. Which keys a mode allows and needs stands in ``keys``; the
-cells that the axes of ``mode: probe`` make are ``plan``'s.
+cells that the axes of ``mode: probe`` make in ``cells``.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,6 @@ COMMAND = "command"
 AUTO, IN_PROCESS, PROCESS = ISOLATIONS = ("auto", "in_process", "process")
 INHERIT, FILE = PASSTHROUGHS = ("inherit", "file")
 SEQUENTIAL, INTERLEAVED = ORDERS = ("sequential", "interleaved")
-VERDICTS = ("pass", "fail", "error")
 ON_MATCH = ("fail", "warn", "info")
 #: What is kept of a trial beside its record, from nothing to everything.
 RETAINED = ("none", "log", "summary", "full")

@@ -7,7 +7,7 @@ from typing import Any
 
 from aorta.model.document import DocumentError, parse_json
 from aorta.model.frozen import frozen
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.plan import Plan
 from aorta.sweep.run.record import RecordError, read
 from aorta.sweep.run.store import LATEST, MATRIX_JSON, RunDirectory, StoreError, place_of
 from aorta.sweep.summary import TrialSummary
@@ -140,7 +140,7 @@ def recorded(run: RunDirectory, plan: Plan) -> tuple[list[TrialSummary], list[st
     """Return the trials of a plan that are on disk, and what is wrong with other files there."""
     found, wrong = [], []
     for cell in plan.cells:
-        for trial in range(_most(cell)):
+        for trial in range(cell.trials):
             path = run.files(cell.name, trial).record
             try:
                 found.append(read(path, cell.name, trial, run.relative(path)))
@@ -151,7 +151,3 @@ def recorded(run: RunDirectory, plan: Plan) -> tuple[list[TrialSummary], list[st
             except (OSError, UnicodeError) as error:
                 raise StoreError(f"cannot read {path}: {error}") from None
     return found, wrong
-
-
-def _most(cell: PlannedCell) -> int:
-    return cell.trials if cell.stop_after is None else cell.stop_after.max_trials

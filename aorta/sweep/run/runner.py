@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -83,7 +84,7 @@ class Runner:
         self._listener = listener
         self._places: dict[str, Place] = {}
         self._described: set[str] = set()
-        self._events: dict[str, int] = {}
+        self._events: Counter[str] = Counter()
         self._under_way: tuple[str, int] | None = None
 
     def go(self) -> State:
@@ -108,7 +109,7 @@ class Runner:
     def _trials(self) -> State:
         self._write(State(word=RUNNING, at=now()))
         for cell, trial in sequence(self._plan):
-            if (cell.name, trial) in self._recorded or self._is_over(cell, trial):
+            if (cell.name, trial) in self._recorded or self._is_over(cell):
                 continue
             self._under_way = (cell.name, trial)
             summary = self._trial(cell, trial)
@@ -134,18 +135,15 @@ class Runner:
                 f" aorta env diff {HOST_ENV} {HOST_AFTER}"
             )
 
-    def _is_over(self, cell: PlannedCell, trial: int) -> bool:
-        """Tell whether a cell needs no further trial."""
+    def _is_over(self, cell: PlannedCell) -> bool:
+        """Tell whether a cell had all the events that it waits for."""
         rule = cell.stop_after
-        return rule is not None and (
-            trial >= rule.max_trials or self._events.get(cell.name, 0) >= rule.events
-        )
+        return rule is not None and self._events[cell.name] >= rule.events
 
     def _count(self, summary: TrialSummary) -> None:
-        rules = {cell.name: cell.stop_after for cell in self._plan.cells}
-        rule = rules.get(summary.cell)
+        rule = self._plan.recipe.stop_after
         if rule is not None and summary.verdict == rule.event_verdict:
-            self._events[summary.cell] = self._events.get(summary.cell, 0) + 1
+            self._events[summary.cell] += 1
 
     def _trial(self, cell: PlannedCell, trial: int) -> TrialSummary:
         if self._listener is not None:
