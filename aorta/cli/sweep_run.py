@@ -184,10 +184,10 @@ def _named_run(asked: Mapping[str, Any]) -> "Earlier | None":
     """Return the run that ``--resume RUN`` names."""
     if asked["resume"] in (None, _LATEST):
         return None
-    from aorta.sweep.run.resume import ResumeError, check_place, earlier_run, resolved_path
+    from aorta.sweep.run.resume import ResumeError, check_place, earlier_run
 
     try:
-        earlier = earlier_run(resolved_path(asked["resume"]))
+        earlier = earlier_run(asked["resume"])
         if not earlier.complete:
             check_place(earlier)
         return earlier

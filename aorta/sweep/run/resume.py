@@ -5,11 +5,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from aorta.model.document import DocumentError, parse_json
 from aorta.model.frozen import frozen
+from aorta.sweep.matrix.reading import MatrixError, matrix_of
+from aorta.sweep.matrix.reading import read as read_matrix
 from aorta.sweep.plan import Plan
-from aorta.sweep.run.record import RecordError, read
-from aorta.sweep.run.store import LATEST, MATRIX_JSON, RunDirectory, StoreError, place_of
+from aorta.sweep.run.store import RunDirectory, StoreError, place_of
 from aorta.sweep.summary import TrialSummary
 
 #: A scheduler sets it in a job that it starts again; from 1 on a run goes on by itself.
@@ -30,15 +30,15 @@ class Earlier:
     matrix: Mapping[str, Any]
 
     @property
-    def fingerprint(self) -> Any:
+    def fingerprint(self) -> str | None:
         """Return what the run's recipe was, in short."""
-        source = self.matrix.get("recipe_source")
-        return source.get("fingerprint") if isinstance(source, dict) else None
+        found: str | None = self.matrix["recipe_source"]["fingerprint"]
+        return found
 
     @property
     def complete(self) -> bool:
         """Tell whether nothing was missing."""
-        return self.matrix.get("complete") is True
+        return bool(self.matrix["complete"])
 
 
 def restarted(environ: Mapping[str, str]) -> bool:
@@ -47,19 +47,13 @@ def restarted(environ: Mapping[str, str]) -> bool:
     return count.isdigit() and int(count) > 0
 
 
-def earlier_run(path: str) -> Earlier:
-    """Return the run in a directory. Raises ResumeError when there is none."""
-    matrix = os.path.join(path, MATRIX_JSON)
+def earlier_run(place: str) -> Earlier:
+    """Return the run that a place stands for, as ``aorta sweep show`` takes it. Raises ResumeError."""
     try:
-        with open(matrix, encoding="utf-8") as stream:
-            document = parse_json(stream.read())
-    except OSError as error:
-        raise ResumeError(f"no run in {path}: {MATRIX_JSON}: {error.strerror}") from None
-    except (DocumentError, UnicodeError) as error:
-        raise ResumeError(f"no run in {path}: {MATRIX_JSON}: {error}") from None
-    if not isinstance(document, dict) or "cells" not in document:
-        raise ResumeError(f"no run in {path}: {MATRIX_JSON} is no matrix")
-    return Earlier(path=os.path.abspath(path), matrix=document)
+        path = matrix_of(place)
+        return Earlier(path=os.path.dirname(os.path.realpath(path)), matrix=read_matrix(path))
+    except MatrixError as error:
+        raise ResumeError(str(error)) from None
 
 
 def latest_run(output: str, ticket: str | None, workload: str, fingerprint: str) -> Earlier | None:
@@ -84,14 +78,6 @@ def _in_time(name: str) -> tuple[str, int]:
     return stamp, int(number) if number else 1
 
 
-def resolved_path(given: str) -> str:
-    """Return the directory of a run that was named; a directory of runs stands for its latest."""
-    inner = os.path.join(given, LATEST)
-    if not os.path.exists(os.path.join(given, MATRIX_JSON)) and os.path.isdir(inner):
-        return os.path.realpath(inner)
-    return os.path.realpath(given)
-
-
 def check_same(earlier: Earlier, fingerprint: str) -> None:
     """Raise ResumeError when a run is of another recipe."""
     if earlier.fingerprint != fingerprint:
@@ -103,8 +89,8 @@ def check_same(earlier: Earlier, fingerprint: str) -> None:
 
 def check_place(earlier: Earlier) -> None:
     """Raise ResumeError in another directory than a run's, where relative names mean something else."""
-    cwd = earlier.matrix.get("cwd")
-    begun = os.path.normpath(os.path.join(earlier.path, cwd)) if isinstance(cwd, str) else os.getcwd()
+    cwd = earlier.matrix["cwd"]
+    begun = os.getcwd() if cwd is None else os.path.normpath(os.path.join(earlier.path, cwd))
     if os.path.realpath(begun) != os.path.realpath(os.getcwd()):
         raise ResumeError(
             f"{earlier.path} was begun in {begun}, and relative names in its command mean files there:"
@@ -114,9 +100,9 @@ def check_place(earlier: Earlier) -> None:
 
 def check_host(earlier: Earlier, digest: str) -> None:
     """Raise ResumeError when a run was made on another host, or on this one in another state."""
-    if earlier.matrix.get("host_digest") not in (None, digest):
+    if earlier.matrix["host_digest"] not in (None, digest):
         raise ResumeError(
-            f"{earlier.path} was made elsewhere ({earlier.matrix.get('node')}), or this host has changed"
+            f"{earlier.path} was made elsewhere ({earlier.matrix['node']}), or this host has changed"
             " since: compare its host_env.json with `aorta env diff`; begin a new run without --resume"
         )
 
@@ -127,7 +113,7 @@ def is_finished(earlier: Earlier) -> bool:
         return False
     listed: dict[str, set[str]] = {}
     for cell in earlier.matrix["cells"]:
-        for path in cell.get("trial_paths", ()):
+        for path in cell["trial_paths"]:
             folder, name = os.path.split(os.path.join(earlier.path, path))
             if folder not in listed:
                 listed[folder] = set(os.listdir(folder)) if os.path.isdir(folder) else set()
@@ -138,6 +124,8 @@ def is_finished(earlier: Earlier) -> bool:
 
 def recorded(run: RunDirectory, plan: Plan) -> tuple[list[TrialSummary], list[str]]:
     """Return the trials of a plan that are on disk, and what is wrong with other files there."""
+    from aorta.sweep.run.record import RecordError, read
+
     found, wrong = [], []
     for cell in plan.cells:
         for trial in range(cell.trials):
