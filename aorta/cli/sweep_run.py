@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from aorta.sweep.plan import Plan
     from aorta.sweep.recipe.model import Recipe
     from aorta.sweep.registry import Registries
+    from aorta.sweep.run.asked import Asked
     from aorta.sweep.run.resume import Earlier
-    from aorta.sweep.run.session import Asked, Done, Session
+    from aorta.sweep.run.session import Done, Session
 
 #: What ``--resume`` without a value stands for.
 _LATEST = "\0latest"
@@ -265,7 +266,7 @@ def _asked_for(
 ) -> "Asked":
     from aorta.sweep.recipe.fingerprint import fingerprint
     from aorta.sweep.recipe.write import to_yaml
-    from aorta.sweep.run.session import Asked
+    from aorta.sweep.run.asked import Asked
 
     return Asked(
         plan=plan,
@@ -296,7 +297,6 @@ def _latest(asked: Mapping[str, Any], asked_for: "Asked") -> "Earlier | None":
 
 def _run(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None", out: Stdout) -> int:
     from aorta.sweep.run.resume import ResumeError, check_same, is_finished
-    from aorta.sweep.run.session import Session
     from aorta.sweep.run.store import StoreError
 
     try:
@@ -305,6 +305,9 @@ def _run(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None"
             if is_finished(earlier):
                 say(f"aorta: {earlier.path} is complete: nothing is run")
                 return _tell(asked, earlier.path, earlier.matrix, out)
+        # What takes snapshots is loaded for a run that is not finished only.
+        from aorta.sweep.run.session import Session
+
         session = Session(asked_for, earlier)
         done = _went(session, asked)
     except (StoreError, ResumeError) as error:

@@ -1,11 +1,14 @@
 """Cells against the baseline: whether they fail more or less, and whether they are slower or faster."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.statistics import ALPHA, DIRECTIONS, Tails, detectable, fisher, holm
-from aorta.sweep.matrix.tally import Tally
 from aorta.sweep.outcome import FAIL, NO_SOURCE, PASS, WALL_CLOCK
+
+if TYPE_CHECKING:
+    from aorta.sweep.matrix.tally import Tally
 
 BASELINE, WORSE, BETTER, NO_DIFFERENCE, TOO_FEW, NOT_COMPARABLE = CALLS = (
     "baseline",
@@ -52,7 +55,7 @@ class Pace:
     why: str | None = None
 
 
-def compared(tallies: Mapping[str, Tally], baseline: str) -> dict[str, Comparison]:
+def compared(tallies: "Mapping[str, Tally]", baseline: str) -> dict[str, Comparison]:
     """Return how the cells' failures compare with those of the baseline, at 5 % over all of them.
 
     Both directions of all cells of the plan but the baseline are one family of hypotheses, from the first
@@ -77,11 +80,11 @@ def compared(tallies: Mapping[str, Tally], baseline: str) -> dict[str, Compariso
     return made
 
 
-def _test(cell: Tally, base: Tally) -> Tails:
+def _test(cell: "Tally", base: "Tally") -> Tails:
     return fisher(cell.verdicts[FAIL], cell.verdicts[PASS], base.verdicts[FAIL], base.verdicts[PASS])
 
 
-def _called(cell: Tally, base: Tally, tails: Tails, adjusted: Tails, family: int) -> Comparison:
+def _called(cell: "Tally", base: "Tally", tails: Tails, adjusted: Tails, family: int) -> Comparison:
     worse_from, better_to = detectable(base.verdicts[FAIL], base.judged, cell.judged, family)
     direction = 0 if tails.more <= tails.fewer else 1
     if adjusted[direction] <= ALPHA:
@@ -97,7 +100,7 @@ def _called(cell: Tally, base: Tally, tails: Tails, adjusted: Tails, family: int
     )
 
 
-def paced(name: str, cell: Tally, baseline: str, base: Tally | None, threshold: float) -> Pace:
+def paced(name: str, cell: "Tally", baseline: str, base: "Tally | None", threshold: float) -> Pace:
     """Return how a cell's mean step compares with the baseline's, slower from ``threshold`` times on.
 
     Times are compared between equal sources alone: a step that was timed has nothing else in it, a trial

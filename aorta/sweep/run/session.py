@@ -3,17 +3,15 @@
 import contextlib
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-import attrs
 
 from aorta.instrumentation.about import tool
 from aorta.model.frozen import evolve, frozen
 from aorta.model.redact import redact_argv, redact_value
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import RunFacts, State
-from aorta.sweep.plan import Plan
+from aorta.sweep.run.asked import Asked
 from aorta.sweep.run.captures import Captures, write_host
 from aorta.sweep.run.executor import executor_of
 from aorta.sweep.run.leftovers import end_leftovers
@@ -21,22 +19,6 @@ from aorta.sweep.run.resume import Earlier, check_host, recorded
 from aorta.sweep.run.runner import Listener, Runner, now
 from aorta.sweep.run.store import RECIPE, RunDirectory, new_run
 from aorta.sweep.summary import TrialSummary
-
-
-@frozen
-class Asked:
-    """What is to be run: a plan, what makes the text of its recipe, and where results go.
-
-    ``argv`` is the command line of this process; ``warnings`` are told in the matrix.
-    """
-
-    plan: Plan
-    resolved: Callable[[], str]
-    fingerprint: str
-    output: str
-    argv: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
-    base: Mapping[str, str] = attrs.field(factory=lambda: dict(os.environ))
 
 
 @frozen
