@@ -295,13 +295,30 @@ def _latest(asked: Mapping[str, Any], asked_for: "Asked") -> "Earlier | None":
     return found
 
 
+def _differing(asked_for: "Asked", earlier: "Earlier") -> list[str]:
+    """Return the keys in which a run's recipe is another, as far as that can be told."""
+    if earlier.fingerprint == asked_for.fingerprint:
+        return []
+    from aorta.sweep.recipe.fingerprint import differing
+    from aorta.sweep.recipe.load import load_recipe
+    from aorta.sweep.recipe.problems import RecipeError
+    from aorta.sweep.registry import registries
+    from aorta.sweep.run.store import RECIPE
+
+    try:
+        other = load_recipe(os.path.join(earlier.path, RECIPE))
+    except RecipeError:
+        return []
+    return differing(asked_for.plan.recipe, other, registries((), other))
+
+
 def _run(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None", out: Stdout) -> int:
     from aorta.sweep.run.resume import ResumeError, check_same, is_finished
     from aorta.sweep.run.store import StoreError
 
     try:
         if earlier is not None:
-            check_same(earlier, asked_for.fingerprint)
+            check_same(earlier, asked_for.fingerprint, _differing(asked_for, earlier))
             if is_finished(earlier):
                 say(f"aorta: {earlier.path} is complete: nothing is run")
                 return _tell(asked, earlier.path, earlier.matrix, out)

@@ -173,10 +173,10 @@ def test_another_recipe_or_command_is_not_mixed_in(sweeps):
     assert sweeps.run(command=("true",)).returncode == 0
     run = str(sweeps.only_run)
     other = sweeps.run("--resume", run, command=("false",))
-    assert (other.returncode, "another recipe or command" in other.stderr) == (1, True)
+    assert (other.returncode, "another recipe or command (in command)" in other.stderr) == (1, True)
     sweeps.recipe("none", trials=3)
     more = sweeps.run("--resume", run, command=("true",))
-    assert (more.returncode, "another recipe or command" in more.stderr) == (1, True)
+    assert (more.returncode, "another recipe or command (in trials)" in more.stderr) == (1, True)
     none = sweeps.run("--resume", command=("false",))
     assert (none.returncode, "no run of this recipe" in none.stderr) == (1, True)
     assert len(sweeps.records()) == 2
@@ -191,6 +191,14 @@ def test_a_matrix_that_is_none_is_told_in_one_line(sweeps, harm):
     again = sweeps.run("--resume", str(sweeps.only_run), command=("true",))
     assert (again.returncode, len(again.stderr.splitlines())) == (1, 1)
     assert again.stderr.startswith(f"aorta: {matrix}: ")
+
+
+def test_a_run_under_another_ticket_is_found(sweeps):
+    sweeps.recipe("none", trials=2)
+    assert sweeps.run("--ticket", "OTHER", command=("true",)).returncode == 0
+    again = sweeps.run("--resume", command=("true",))
+    assert (again.returncode, "nothing is run" in again.stderr) == (0, True)
+    assert [run.parent.parent.name for run in sweeps.runs] == ["OTHER"]
 
 
 def test_another_directory_is_refused(sweeps):

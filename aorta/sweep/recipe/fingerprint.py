@@ -44,6 +44,17 @@ def fingerprint(recipe: Recipe, definitions: Registries) -> str:
     import hashlib
     import json
 
+    text = json.dumps(_counted(recipe, definitions), sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def differing(one: Recipe, other: Recipe, definitions: Registries) -> list[str]:
+    """Return the keys in which recipes differ that have two fingerprints; both name ``definitions``."""
+    first, second = _counted(one, definitions), _counted(other, definitions)
+    return [name for name in first if first[name] != second[name]]
+
+
+def _counted(recipe: Recipe, definitions: Registries) -> dict[str, Any]:
     cells = cells_of(recipe)
     counted = {name: getattr(recipe, name) for name, *_ in fields_of(Recipe) if name not in _NOT_COUNTED}
     document = {
@@ -61,8 +72,8 @@ def fingerprint(recipe: Recipe, definitions: Registries) -> str:
             if isinstance(cell.environment, str) and cell.environment in definitions.environments
         },
     }
-    text = json.dumps(_plain(document), sort_keys=True, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+    plain: dict[str, Any] = _plain(document)
+    return plain
 
 
 def _without_owner(environment: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aorta.model.frozen import frozen
@@ -10,6 +10,7 @@ from aorta.sweep.matrix.reading import MatrixError, matrix_of
 from aorta.sweep.matrix.reading import read as read_matrix
 from aorta.sweep.plan import Plan
 from aorta.sweep.run.store import RunDirectory, StoreError, place_of
+from aorta.sweep.slug import slug
 from aorta.sweep.summary import TrialSummary
 
 #: A scheduler sets it in a job that it starts again; from 1 on a run goes on by itself.
@@ -44,7 +45,7 @@ class Earlier:
 def restarted(environ: Mapping[str, str]) -> bool:
     """Tell whether a scheduler started this job again."""
     count = environ.get(RESTARTS, "").strip()
-    return count.isdigit() and int(count) > 0
+    return count.isascii() and count.isdigit() and int(count) > 0
 
 
 def earlier_run(place: str) -> Earlier:
@@ -57,33 +58,41 @@ def earlier_run(place: str) -> Earlier:
 
 
 def latest_run(output: str, ticket: str | None, workload: str, fingerprint: str) -> Earlier | None:
-    """Return the newest run of a recipe, None where there is none."""
-    place = place_of(output, ticket, workload)
-    try:
-        names = sorted(filter(_STAMP.fullmatch, os.listdir(place)), key=_in_time, reverse=True)
-    except OSError:
-        return None
-    for name in names:
-        try:
-            found = earlier_run(os.path.join(place, name))
-        except ResumeError:
-            continue
-        if found.fingerprint == fingerprint:
-            return found
+    """Return the newest run of a recipe, of its ticket or else of another one; None where there is none."""
+    own = place_of(output, ticket, workload)
+    others = (entry.path for entry in _entries(output))
+    for places in ([own], [os.path.join(place, slug(workload)) for place in others]):
+        runs = [entry for place in places for entry in _entries(place) if _STAMP.fullmatch(entry.name)]
+        for entry in sorted(runs, key=_in_time, reverse=True):
+            try:
+                found = earlier_run(entry.path)
+            except ResumeError:
+                continue
+            if found.fingerprint == fingerprint:
+                return found
     return None
 
 
-def _in_time(name: str) -> tuple[str, int]:
-    stamp, number = name[:19], name[20:]
+def _entries(folder: str) -> "list[os.DirEntry[str]]":
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+
+
+def _in_time(entry: "os.DirEntry[str]") -> tuple[str, int]:
+    stamp, number = entry.name[:19], entry.name[20:]
     return stamp, int(number) if number else 1
 
 
-def check_same(earlier: Earlier, fingerprint: str) -> None:
-    """Raise ResumeError when a run is of another recipe."""
+def check_same(earlier: Earlier, fingerprint: str, differing: Sequence[str] = ()) -> None:
+    """Raise ResumeError when a run is of another recipe; ``differing`` are the keys that differ."""
     if earlier.fingerprint != fingerprint:
+        what = f" (in {', '.join(differing)})" if differing else ""
         raise ResumeError(
-            f"{earlier.path} is of another recipe or command: what ran there cannot be mixed with it; begin a"
-            " new run without --resume"
+            f"{earlier.path} is of another recipe or command{what}: what ran there cannot be mixed with it;"
+            " begin a new run without --resume"
         )
 
 
