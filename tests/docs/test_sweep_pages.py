@@ -10,7 +10,7 @@ import pytest
 
 from aorta.cli.errors import Failure, Misuse
 from aorta.cli.sweep_run import DEFAULT_OUTPUT, run
-from aorta.sweep.checking.identity import LAUNCHER, LAUNCHER_PREFIXES, OWN
+from aorta.sweep.checking.identity import LAUNCHER, LAUNCHER_PREFIXES
 from aorta.sweep.command.catalogue import EFFECT, MEANING
 from aorta.sweep.command.ending import GRACE_S
 from aorta.sweep.matrix.statistics import ALPHA, smallest_effect
@@ -22,6 +22,7 @@ from aorta.sweep.recipe.keys import COMMANDS, EITHER, KEYS, PROBE_ONLY, REQUIRED
 from aorta.sweep.recipe.load import load_recipe
 from aorta.sweep.recipe.options import SMOKE_STEPS
 from aorta.sweep.recipe.structure import fields_of
+from aorta.sweep.variables import OWN
 from tests.docs.test_examples import shell
 from tests.docs.test_words import options, rows
 from tests.parts.doc_programs import environment

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 
 from aorta.sweep.checking.problem import ERROR, Problem, of_cells
 from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.variables import OWN
 
+#: The first of the ports at which trials of several ranks meet.
+PORT_BASE = "AORTA_TRIAL_MASTER_PORT_BASE"
 LAUNCHER = frozenset(
     {
         "RANK",
@@ -19,12 +22,10 @@ LAUNCHER = frozenset(
         "ROLE_WORLD_SIZE",
         "MASTER_ADDR",
         "MASTER_PORT",
-        "AORTA_TRIAL_MASTER_PORT_BASE",
+        PORT_BASE,
     }
 )
 LAUNCHER_PREFIXES = ("TORCHELASTIC_", "SLURM_", "PMI", "OMPI_")
-#: What aorta itself tells a trial.
-OWN = frozenset({"AORTA_CELL", "AORTA_TRIAL", "AORTA_ARTIFACT_DIR", "AORTA_ENV_FILE", "AORTA_SWEEP_RUN"})
 
 
 def check_identity(plan: Plan) -> Iterator[Problem]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from aorta.model.text import printable
+from aorta.sweep.checking.identity import PORT_BASE
 from aorta.sweep.checking.problem import ERROR, Problem, error, of_cells
 from aorta.sweep.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import COMMAND
@@ -11,7 +12,6 @@ from aorta.sweep.recipe.model import COMMAND
 if TYPE_CHECKING:
     from aorta.workloads.protocol import Workload
 
-PORT_BASE = "AORTA_TRIAL_MASTER_PORT_BASE"
 #: How many ports from the base on belong to the trials.
 PORTS = 1000
 

@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Callable
 
-from aorta.sweep.command.processes import Process, Tree, tell
+from aorta.sweep.command.processes import Process, Processes, Tree, tell
 
 #: Seconds between SIGTERM and SIGKILL, as after a timeout.
 GRACE_S = 10.0
@@ -22,8 +22,8 @@ STOPPED_KILL_S = 0.7
 _FIRST_STEP_S, _LAST_STEP_S = 0.002, 0.2
 
 
-def end(tree: Tree, grace_s: float = GRACE_S, kill_s: float = KILL_S) -> int:
-    """End all processes of a trial, by SIGTERM and then SIGKILL; return how many could not be ended."""
+def end(tree: Processes, grace_s: float = GRACE_S, kill_s: float = KILL_S) -> int:
+    """End processes, by SIGTERM and then SIGKILL; return how many could not be ended."""
     asked: set[tuple[int, int]] = set()
 
     def ask(found: dict[int, Process]) -> None:
@@ -64,8 +64,8 @@ def kill_at_once(tree: Tree) -> None:
             return
 
 
-def _gone(tree: Tree, each: Callable[[dict[int, Process]], None], limit_s: float) -> bool:
-    """Wait until nothing of a trial is alive, and do something with what there is at each look."""
+def _gone(tree: Processes, each: Callable[[dict[int, Process]], None], limit_s: float) -> bool:
+    """Wait until none of them is alive, and do something with what there is at each look."""
     until, step = time.monotonic() + limit_s, _FIRST_STEP_S
     while True:
         tree.reap()

@@ -3,8 +3,6 @@
 import os
 from collections.abc import Mapping
 
-VARIABLE = "AORTA_ENV_FILE"
-
 
 class EnvFileError(ValueError):
     """A variable cannot stand in such a file; the text names it and never says its value."""

@@ -18,6 +18,7 @@ from aorta.sweep.command.waiting import HUNG, TIMED_OUT, Watch, Watches
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, Finding, Outcome
 from aorta.sweep.recipe.model import FILE, TRIAGE, Recipe
+from aorta.sweep.variables import ENV_FILE
 
 
 @frozen
@@ -75,10 +76,10 @@ class CommandRunner:
         self, files: TrialFiles, environ: dict[str, str], overlay: Mapping[str, str | None]
     ) -> None:
         if self._recipe.env_passthrough_mode == FILE:
-            from aorta.sweep.command.env_file import VARIABLE, write_env_file
+            from aorta.sweep.command.env_file import write_env_file
 
             write_env_file(files.environ, overlay)
-            environ[VARIABLE] = files.environ
+            environ[ENV_FILE] = files.environ
 
     def _outcome(self, files: TrialFiles, environ: Mapping[str, str], steps: int) -> Outcome:
         with contextlib.ExitStack() as stack:

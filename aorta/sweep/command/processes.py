@@ -5,12 +5,10 @@ import functools
 import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from aorta.model.frozen import frozen
-
-#: The variables that mark the processes of one trial.
-MARKS = ("AORTA_SWEEP_RUN", "AORTA_CELL", "AORTA_TRIAL")
+from aorta.sweep.variables import MARKS
 
 
 @frozen
@@ -74,6 +72,29 @@ def io_of(pid: int) -> int:
             return sum(int(line.split()[1]) for line in file if line.startswith((b"rchar", b"wchar")))
     except (OSError, ValueError, IndexError):
         return 0
+
+
+def has_variables(pid: int, wanted: Iterable[bytes]) -> bool:
+    """Tell whether a process was started with variables (``NAME=value``); not where that may not be read."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            variables = set(file.read().split(b"\0"))
+    except OSError:
+        return False
+    return variables.issuperset(wanted)
+
+
+class Processes(Protocol):
+    """Processes that are to be ended, and how they are found."""
+
+    def quick(self) -> dict[int, Process]:
+        """Return those alive that can be found cheaply, by their number."""
+
+    def thorough(self) -> dict[int, Process]:
+        """Return those alive out of all processes of the machine."""
+
+    def reap(self) -> None:
+        """Take note of the end of those that are children of this process."""
 
 
 class Tree:
@@ -146,15 +167,7 @@ class Tree:
             return True
         if process.parent == self._own:
             return self._before is not None and pid not in self._before
-        return len(self._marks) == len(MARKS) and self._is_marked(pid)
-
-    def _is_marked(self, pid: int) -> bool:
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                variables = set(file.read().split(b"\0"))
-        except OSError:
-            return False
-        return all(mark in variables for mark in self._marks)
+        return len(self._marks) == len(MARKS) and has_variables(pid, self._marks)
 
     def reap(self) -> None:
         """Take note of the end of those that became ours and ended."""

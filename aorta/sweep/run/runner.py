@@ -15,16 +15,13 @@ from aorta.sweep.overlay import environ_under, overlay_of
 from aorta.sweep.plan import Plan, PlannedCell, sequence
 from aorta.sweep.run.captures import Captures, changed, write_environment, write_host
 from aorta.sweep.run.executor import Executor
-from aorta.sweep.run.leftovers import RUN
 from aorta.sweep.run.record import Trial, artifacts_in, summary_of, text_of
 from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, MATRIX_JSON, MATRIX_MD, RunDirectory, write
 from aorta.sweep.summary import TrialSummary
+from aorta.sweep.variables import ARTIFACTS, CELL, RUN, TRIAL
 
 #: Seconds after which a run looks at the host once more when it ends.
 LOOK_AGAIN_S = 60.0
-
-#: What a trial is told of itself, beside the overlay of its cell.
-CELL, NUMBER, ARTIFACTS = "AORTA_CELL", "AORTA_TRIAL", "AORTA_ARTIFACT_DIR"
 
 
 class Listener(Protocol):
@@ -151,7 +148,7 @@ class Runner:
         place = self._place(cell)
         taken = self._captures.trial(cell.environment, place.environ)
         files = self._run.files(cell.name, trial)
-        told = {CELL: cell.name, NUMBER: str(trial), RUN: self._run_id, ARTIFACTS: files.folder}
+        told = {CELL: cell.name, TRIAL: str(trial), RUN: self._run_id, ARTIFACTS: files.folder}
         started = now()
         outcome = self._executor.execute(cell, trial, files, {**place.environ, **told}, place.overlay)
         ended = Trial(
