@@ -120,16 +120,19 @@ class Series:
             hidden = dict.fromkeys(name for name in os.environ if name not in environ)
             host = live_host(self._request.deadline_s, self._python, env={**hidden, **environ})
             request = extended(self._request, self._registry, host)
-            self._places[key] = _Place(host, request, self._kept.under(environ))
-        return self._places[key]
+            self._places[key] = _Place(host, request)
+        place = self._places[key]
+        if place.stale:
+            place.earlier, place.stale = self._kept.under(environ), False
+        return place
 
     def _keep(self, run: Orchestrator, environ: Mapping[str, str], snapshot: Snapshot) -> None:
         new = self._kept.keep(run, environ)
         for result in new:
             self._since[id(result)] = snapshot.captured_at
         if new:
-            for key, place in self._places.items():
-                place.earlier = self._kept.under(dict(key))
+            for place in self._places.values():
+                place.stale = True
 
     def _taken(self, run: Orchestrator, snapshot: Snapshot) -> Taken:
         """Return a snapshot whose text lacks its beginning: the time."""
@@ -192,10 +195,12 @@ class _Place:
     Nearly all snapshots in an environment are as the one before, and then cost no more than the look.
     """
 
-    def __init__(self, host: Host, request: Request, earlier: Mapping[str, Result]) -> None:
+    def __init__(self, host: Host, request: Request) -> None:
         self.host = host
         self.request = request
-        self.earlier = earlier
+        self.earlier: Mapping[str, Result] = {}
+        #: Whether there may be more to take over than ``earlier``.
+        self.stale = True
         self._before: tuple[Mapping[str, Result], Mapping[str, Any]] | None = None
         self._taken: Taken | None = None
 
