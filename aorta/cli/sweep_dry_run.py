@@ -81,7 +81,7 @@ def _trials(plan: "Plan") -> Iterator[Row]:
         if recipe.order == INTERLEAVED
         else "sequential: one cell after another",
     )
-    yield "Baseline", plan.baseline
+    yield "Baseline", plan.baseline or "none of the cells that run: nothing is compared"
     yield from (("Detectable", text) for text in effect(plan))
 
 

@@ -12,7 +12,7 @@ def effect(plan: "Plan") -> Iterator[str]:
     from aorta.sweep.matrix.statistics import smallest_effect
 
     others = [cell.trials for cell in plan.cells if cell.name != plan.baseline]
-    if not others:
+    if not others or plan.baseline is None:
         return
     baseline = next((cell.trials for cell in plan.cells if cell.name == plan.baseline), 0)
     early = "; less where cells end early" if any(cell.stop_after for cell in plan.cells) else ""

@@ -71,12 +71,14 @@ def verdict_of_run(document: Mapping[str, Any], fail_on: str | None) -> bool:
 
     One in which no trial could be judged never is. ``fail_on`` says what else makes it none: ``fail`` a
     trial that failed, ``error`` that or one without a verdict, ``worse`` a cell that is worse than the
-    baseline, or that nothing can be compared with one.
+    baseline, or that nothing can be compared: there is no baseline, or it has no judged trial.
     """
     totals = document["totals"]
     if not totals["passed"] + totals["failed"]:
         return False
     if fail_on == "worse":
+        if document["baseline_cell"] is None:
+            return False
         found = [(cell["comparison"]["call"], cell["failure_rate"]) for cell in document["cells"]]
         return all(call != WORSE and (call, rate) != (BASELINE, None) for call, rate in found)
     if fail_on == "error":

@@ -21,6 +21,7 @@ def problems(plan: Plan, environ: Mapping[str, str], output: str) -> list[Proble
 
 def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Problem]:
     from aorta.sweep.checking.alike import check_alike
+    from aorta.sweep.checking.baseline import check_baseline
     from aorta.sweep.checking.environments import check_environments
     from aorta.sweep.checking.identity import check_identity
     from aorta.sweep.checking.output import check_output
@@ -45,6 +46,7 @@ def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Probl
     yield from check_environments(plan, environ, workload)
     yield from _collectors(plan)
     yield from check_output(output)
+    yield from check_baseline(plan)
     yield from check_alike(plan, environ)
 
 

@@ -34,13 +34,16 @@ class PlannedCell:
 
 @frozen
 class Plan:
-    """What is run. ``isolation`` is in_process or process; ``baseline`` is a cell's name."""
+    """What is run. ``isolation`` is in_process or process; ``baseline`` is a cell's name, or None.
+
+    Without a baseline nothing is compared.
+    """
 
     recipe: Recipe
     workload: str
     isolation: str
     cells: tuple[PlannedCell, ...]
-    baseline: str
+    baseline: str | None
 
 
 def make_plan(recipe: Recipe, registries: Registries) -> Plan:

@@ -136,7 +136,7 @@ def test_cells_that_are_left_out():
     cells = (cell("a"), cell("b", "xnack"), cell("c", "tf32_off"))
     assert [one.name for one in plan_of(command(*cells, skip=("b",))).cells] == ["a", "c"]
     alone = plan_of(command(*cells, only=("c",), confound=Confound(baseline_cell="a")))
-    assert ([one.name for one in alone.cells], alone.baseline) == (["c"], "c")
+    assert ([one.name for one in alone.cells], alone.baseline) == (["c"], None)
     assert refused(command(*cells, skip=("a",), confound=Confound(baseline_cell="a"))) == (
         (
             "confound.baseline_cell a is not among the cells that run: take it in with --only a, or leave it "
@@ -144,6 +144,26 @@ def test_cells_that_are_left_out():
         ),
     )
     assert refused(probe(skip=("none-none",), confound=Confound(baseline_cell="none-none")))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "baseline"),
+    [
+        # What is left changes something.
+        (probe(only=("none-amd_log_level_4",)), None),
+        (probe(skip=("none-none",)), None),
+        (probe(("xnack", "tf32_off"), ("none",), only=("tf32_off-none",)), None),
+        (command(cell("a"), cell("b", "xnack"), only=("b",)), None),
+        (command(cell("a"), cell("b", "xnack"), cell("c", "tf32_off"), skip=("a",)), None),
+        (command(cell("a"), cell("b", extra_env={"A": "1"}), skip=("a",)), None),
+        # What is left is the baseline of the recipe, or changes nothing either.
+        (probe(("xnack", "tf32_off"), ("none",), skip=("tf32_off-none",)), "xnack-none"),
+        (command(cell("a"), cell("b", "xnack"), cell("c"), skip=("a",)), "c"),
+        (command(cell("baseline-a", "xnack"), cell("b", "xnack"), cell("c"), skip=("baseline-a",)), "c"),
+    ],
+)
+def test_the_baseline_when_the_recipes_own_is_left_out(recipe, baseline):
+    assert plan_of(recipe).baseline == baseline
 
 
 def test_images_that_a_cell_describes():

@@ -83,6 +83,24 @@ def test_exit_statuses(sweeps, script, fail_on, code):
     assert done.stdout.splitlines()[-1].startswith("Wrote matrix to ")
 
 
+@pytest.mark.parametrize("left", ["--only=xnack-none", "--skip=none-none"])
+def test_without_a_baseline_nothing_is_compared_and_that_is_no_success(sweeps, left):
+    sweeps.recipe("none, xnack", trials=8)
+    dry = sweeps.run(left, "--dry-run", command=("false",)).stdout
+    assert "Baseline    none of the cells that run: nothing is compared" in dry
+    assert "Detectable" not in dry
+    done = sweeps.run(left, "--fail-on", "worse", command=("false",))
+    assert done.returncode == 1
+    assert "none of the cells that run is a baseline" in done.stderr
+    made = sweeps.matrix()
+    assert (made["baseline_cell"], made["significance"]["hypotheses"]) == (None, 0)
+    assert {cell["comparison"]["call"] for cell in made["cells"]} == {"not_comparable"}
+    text = (sweeps.only_run / "matrix.md").read_text()
+    assert "* Baseline: none\n" in text
+    assert "> **No cell that ran is a baseline, so nothing is compared.**" in text
+    assert sweeps.call("show").returncode == 0
+
+
 def test_junit_is_of_the_same_trials(sweeps):
     sweeps.recipe("none, xnack", trials=2)
     done = sweeps.run("--junit", "out/junit.xml", command=ORDER)

@@ -22,6 +22,9 @@ SLOWER, FASTER, SAME, UNKNOWN = ("slower", "faster", "none", "n/a")
 #: Milliseconds below which a whole trial is no measure of a step.
 SHORT_MS = 1000.0
 
+#: Why nothing is compared where no cell of the plan is a baseline.
+NO_BASELINE = "no cell that runs is a baseline"
+
 CONFOUNDS = (BASELINE, SLOWER, FASTER, SAME, UNKNOWN)
 
 
@@ -55,15 +58,15 @@ class Pace:
     why: str | None = None
 
 
-def compared(tallies: "Mapping[str, Tally]", baseline: str) -> dict[str, Comparison]:
+def compared(tallies: "Mapping[str, Tally]", baseline: str | None) -> dict[str, Comparison]:
     """Return how the cells' failures compare with those of the baseline, at 5 % over all of them.
 
     Both directions of all cells of the plan but the baseline are one family of hypotheses, from the first
     trial on: what was called does not wait for cells that are still to come.
     """
-    base = tallies.get(baseline)
-    if base is None or not base.judged:
-        why = f"the baseline {baseline} has no judged trial"
+    base = None if baseline is None else tallies.get(baseline)
+    if baseline is None or base is None or not base.judged:
+        why = NO_BASELINE if baseline is None else f"the baseline {baseline} has no judged trial"
         return {
             name: Comparison(call=BASELINE) if name == baseline else Comparison(call=NOT_COMPARABLE, why=why)
             for name in tallies
@@ -100,7 +103,7 @@ def _called(cell: "Tally", base: "Tally", tails: Tails, adjusted: Tails, family:
     )
 
 
-def paced(name: str, cell: "Tally", baseline: str, base: "Tally | None", threshold: float) -> Pace:
+def paced(name: str, cell: "Tally", baseline: str | None, base: "Tally | None", threshold: float) -> Pace:
     """Return how a cell's mean step compares with the baseline's, slower from ``threshold`` times on.
 
     Times are compared between equal sources alone: a step that was timed has nothing else in it, a trial
@@ -108,6 +111,8 @@ def paced(name: str, cell: "Tally", baseline: str, base: "Tally | None", thresho
     """
     if name == baseline:
         return Pace(tag=BASELINE)
+    if baseline is None:
+        return Pace(tag=UNKNOWN, why=NO_BASELINE)
     if base is None or base.source == NO_SOURCE:
         return Pace(tag=UNKNOWN, why="the baseline has no step times")
     if cell.source == NO_SOURCE:

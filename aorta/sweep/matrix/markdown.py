@@ -78,7 +78,9 @@ def _facts(head: Mapping[str, Any], base: Cell | None) -> Iterator[str]:
         + (f"; a cell ends after {stop['events']} with {stop['event_verdict']}" if stop else "")
     )
     mean = base["mean_step_time_ms"] if base is not None else None
-    yield f"Baseline: {escaped(head['baseline_cell'])}" + (f" ({milliseconds(mean)} a step)" if mean else "")
+    yield f"Baseline: {escaped(head['baseline_cell'] or 'none')}" + (
+        f" ({milliseconds(mean)} a step)" if mean else ""
+    )
     tool = head["runtime_provenance"]
     made_by = " ".join(filter(None, ("aorta", tool["package_version"], (tool["git_sha"] or "")[:12])))
     where = f" on {escaped(head['node'])}" if head["node"] else ""

@@ -95,7 +95,7 @@ class Matrix:
             return
         baseline, threshold = self._plan.baseline, self._plan.recipe.confound.threshold
         tallies = {name: cell.tally for name, cell in self._cells.items()}
-        base = tallies.get(baseline)
+        base = None if baseline is None else tallies.get(baseline)
         for name, comparison in compared(tallies, baseline).items():
             pace = paced(name, tallies[name], baseline, base, threshold)
             self._cells[name].refresh(comparison, pace)
@@ -150,6 +150,7 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
     """Return what stays as it is."""
     recipe = plan.recipe
     stop = recipe.stop_after
+    others = 0 if plan.baseline is None else len(plan.cells) - 1
     return {
         "run_id": run.run_id,
         "run_timestamp": run.started_at,
@@ -167,7 +168,7 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
             "threshold": recipe.confound.threshold,
             "baseline_cell_configured": recipe.confound.baseline_cell,
         },
-        "significance": {"alpha": ALPHA, "hypotheses": DIRECTIONS * (len(plan.cells) - 1)},
+        "significance": {"alpha": ALPHA, "hypotheses": DIRECTIONS * others},
         "stop_after": stop
         and {"events": stop.events, "max_trials": stop.max_trials, "event_verdict": stop.event_verdict},
         "recipe_source": {

@@ -29,7 +29,9 @@ def callouts(head: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[str]:
         yield f"{text}."
     name = head["baseline_cell"]
     base = next((cell for cell in cells if cell["name"] == name), None)
-    if len(cells) > 1 and head["totals"]["done"] and (base is None or base["failure_rate"] is None):
+    if name is None:
+        yield "No cell that ran is a baseline, so nothing is compared."
+    elif len(cells) > 1 and head["totals"]["done"] and (base is None or base["failure_rate"] is None):
         yield f"The baseline {name} has no judged trial, so no cell is compared with it."
 
 

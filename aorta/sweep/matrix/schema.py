@@ -120,7 +120,7 @@ MATRIX = object_of(
     trials_per_cell=COUNT,
     steps_per_trial=COUNT,
     warmup_steps=COUNT,
-    baseline_cell=TEXT,
+    baseline_cell=or_null(TEXT),
     confound=object_of(threshold=NUMBER, baseline_cell_configured=or_null(TEXT)),
     significance=object_of(alpha=RATE, hypotheses=COUNT),
     stop_after=_STOP_AFTER,
