@@ -2,11 +2,12 @@
 
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
 
-from aorta.sweep.command import blocks, custom, keep, steps
+from aorta.sweep.command import blocks, keep, limited
 from aorta.sweep.recipe.model import CustomPattern, Match, Retain
 
 
@@ -53,12 +54,27 @@ def test_disabled_patterns_are_not_looked_for(trials):
 
 
 def test_a_regex_that_searches_for_ever_is_given_up(trials, monkeypatch):
-    monkeypatch.setattr(custom, "BLOCK_S", 0.1)
-    monkeypatch.setattr(steps, "BLOCK_S", 0.1)
+    monkeypatch.setattr(limited, "BLOCK_S", 0.1)
     outcome = trials.sh(f"echo {'a' * 60}b", custom_patterns=(pattern(r"(a+)+$"),), step_time_regex=r"(a+)+$")
     assert (outcome.verdict, ids(outcome)) == ("error", [("custom:mine", "error")])
     assert outcome.reason == "custom:mine: the regular expression of mine took too long and was given up"
-    assert outcome.notes[-1] == "step_time_regex took too long and was given up"
+    assert "step_time_regex took too long and was given up" in outcome.notes
+
+
+def test_a_regex_that_is_slow_in_every_block_is_given_up_too(monkeypatch):
+    monkeypatch.setattr(limited, "TRIAL_S", 0.1)
+    budget = limited.Budget()
+    blocks_done = []
+
+    def work():
+        until = time.monotonic() + 0.01
+        while time.monotonic() < until:
+            pass
+        blocks_done.append(1)
+
+    while not budget.spent:
+        assert len(blocks_done) < 20
+        budget.do(work)
 
 
 @pytest.mark.parametrize(

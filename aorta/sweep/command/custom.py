@@ -1,17 +1,12 @@
 """Tier 5: patterns that the recipe brings along."""
 
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 
 from aorta.sweep.command.catalogue import EFFECT, ERROR, INFO, Enabled
-from aorta.sweep.command.limited import within
+from aorta.sweep.command.limited import Budget
 from aorta.sweep.outcome import Finding
 from aorta.sweep.recipe.model import CustomPattern
-
-#: Seconds that one pattern may take for one block of a log, and for all of one trial's.
-BLOCK_S = 2.0
-TRIAL_S = 60.0
 
 #: Numbers and texts, see ``lines``.
 Lines = Sequence[tuple[int, str]]
@@ -25,24 +20,18 @@ class CustomScan:
     def __init__(self, pattern: CustomPattern, condition: Condition | None) -> None:
         self.pattern = pattern
         self.found: Finding | None = None
-        self.gave_up = False
         self._regex = re.compile(pattern.match.regex)
         self._condition = condition
-        self._rest_s = TRIAL_S
+        self._budget = Budget()
 
     @property
     def open(self) -> bool:
         """Tell whether it is still to be looked for."""
-        return self.found is None and not self.gave_up
+        return self.found is None and not self._budget.spent
 
     def scan(self, stream: str, lines: Lines) -> None:
         """Look through the lines of a block, for a limited time."""
-        limit_s = min(BLOCK_S, self._rest_s)
-        began = time.monotonic()
-        if not within(limit_s, lambda: self._search(stream, lines)):
-            self.gave_up = True
-        self._rest_s -= time.monotonic() - began
-        self.gave_up = self.gave_up or self._rest_s <= 0
+        self._budget.do(lambda: self._search(stream, lines))
 
     def _search(self, stream: str, lines: Lines) -> None:
         search, condition = self._regex.search, self._condition
@@ -66,7 +55,7 @@ class CustomScan:
         """Return what was found, or that it could not be looked for, or that it had to be and was not."""
         if self.found is not None:
             return self.found
-        if self.gave_up:
+        if self._budget.spent:
             text = f"the regular expression of {self.pattern.id} took too long and was given up"
             return Finding(id=f"custom:{self.pattern.id}", effect=ERROR, text=text[:300])
         if self.pattern.required_for_pass:

@@ -10,6 +10,25 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+#: Seconds that one user's expression may take for one block of a log, and for all of one trial's.
+BLOCK_S = 2.0
+TRIAL_S = 60.0
+
+
+class Budget:
+    """What one expression may still take of a trial's time; ``spent`` once it is given up."""
+
+    def __init__(self) -> None:
+        self.spent = False
+        self._rest_s = TRIAL_S
+
+    def do(self, work: Callable[[], None]) -> None:
+        """Do some work on a block, as far as it comes."""
+        began = time.monotonic()
+        done = within(min(BLOCK_S, self._rest_s), work)
+        self._rest_s -= time.monotonic() - began
+        self.spent = self.spent or not done or self._rest_s <= 0
+
 
 class _TooLong(Exception):  # noqa: N818 - never leaves this module
     """The time is over."""

@@ -2,16 +2,12 @@
 
 import math
 import re
-import time
 from collections.abc import Sequence
 
 from aorta.model.frozen import frozen
-from aorta.sweep.command.limited import within
+from aorta.sweep.command.limited import Budget
 from aorta.sweep.outcome import NO_SOURCE, PER_STEP, WALL_CLOCK
 
-#: Seconds that looking for steps may take for one block of a log, and for all of one trial's.
-BLOCK_S = 2.0
-TRIAL_S = 60.0
 #: Further steps are counted, and their times are not kept.
 MOST_STEPS = 1_000_000
 
@@ -35,19 +31,19 @@ class StepScan:
         if self._group is None and self._regex.groups:
             self._group = 1
         self._factor = 1000.0 if self._group == "s" else 1.0
-        self._rest_s = TRIAL_S
+        self._budget = Budget()
         self.times_ms: list[float] = []
         self.seen = 0
-        self.gave_up = False
+
+    @property
+    def gave_up(self) -> bool:
+        """Tell whether the expression took too long."""
+        return self._budget.spent
 
     def scan(self, lines: Sequence[tuple[int, str]]) -> None:
         """Look through the lines of a block, for a limited time."""
-        if self.gave_up:
-            return
-        began = time.monotonic()
-        done = within(min(BLOCK_S, self._rest_s), lambda: self._search(lines))
-        self._rest_s -= time.monotonic() - began
-        self.gave_up = not done or self._rest_s <= 0
+        if not self.gave_up:
+            self._budget.do(lambda: self._search(lines))
 
     def _search(self, lines: Sequence[tuple[int, str]]) -> None:
         for _, line in lines:
