@@ -54,7 +54,7 @@ def without_file(recipe):
     return evolve(recipe, source=None, sha256=None)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(recipes())
 def test_a_recipe_comes_back(recipe):
     assume(not list(faults_of(recipe)))
