@@ -30,7 +30,7 @@ VERSIONS = (OLD, "2.0")
     help="Print the document as schema 1.17 (for readers of the 1.x line) or 2.0 (upgraded) has it.",
 )
 def show(file: str, field: str | None, version: str | None, *, as_json: bool, summary: bool) -> None:
-    """Show the snapshot in FILE ('-' is standard input).
+    """Show the snapshot in FILE ('-' is standard input), or in FILE as the record of a sweep's trial.
 
     Documents of the 1.x line are shown as they are, unless --as names a version.
     """
@@ -85,7 +85,7 @@ def load(file: str, *, told: bool = True) -> dict[str, Any]:
     from aorta.model.snapshot import SCHEMA_VERSION
 
     try:
-        document = parse_json(_text(file))
+        document = _snapshot(parse_json(_text(file)), file)
         major, minor = version_of(document)
     except DocumentError as error:
         raise Failure(f"{file}: {error}") from None
@@ -99,6 +99,13 @@ def load(file: str, *, told: bool = True) -> dict[str, Any]:
         text = f"note: {file} has schema version {major}.{minor}; it is shown as it is"
         say(f"aorta: {text}")
     return document
+
+
+def _snapshot(document: dict[str, Any], file: str) -> dict[str, Any]:
+    """Return a document, or the snapshot in one that is the record of a sweep's trial."""
+    from aorta.cli.trial_env import is_record, snapshot_in
+
+    return snapshot_in(document, file) if is_record(document) else document
 
 
 def _text(file: str) -> str:

@@ -173,9 +173,9 @@ class Series:
         for name, result in run.earlier.items():
             if name in self._registry.collectors and result.record.status is Status.REUSED:
                 since.setdefault(str(self._since.get(id(result))), []).append(name)
-        reasons = [
-            reason for reason in collection.reasons if reason.partial or reason.section not in run.earlier
-        ]
+        # A section that failed is taken over too, but is none of those that name their earlier snapshot.
+        over = {name for name, result in run.earlier.items() if result.record.status is Status.REUSED}
+        reasons = [reason for reason in collection.reasons if reason.partial or reason.section not in over]
         told = {
             name: getattr(collection, name) for name, _ in shape_of(Collection).fields if name not in ONCE
         }
