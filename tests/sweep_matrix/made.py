@@ -13,11 +13,8 @@ LOCAL = Environment(name="local")
 RUN = RunFacts(
     run_id="run-1",
     started_at="2026-11-30T12:00:00Z",
-    ticket="T-1",
     version="1.2.3",
     revision="0123456789abcdef",
-    recipe_path="recipes/a.yaml",
-    recipe_sha256="ab" * 32,
     fingerprint="f1",
     argv=("aorta", "sweep", "run", "--recipe", "recipes/a.yaml"),
     node="node-1",
@@ -31,8 +28,9 @@ def cell(name, *, stop_after=None, **more):
 
 
 def plan(*cells, baseline=None, **recipe):
+    made = {"trials": 5, "ticket": "T-1", "source": "recipes/a.yaml", "sha256": "ab" * 32, **recipe}
     return Plan(
-        recipe=Recipe(**{"trials": 5, **recipe}),
+        recipe=Recipe(**made),
         workload="command",
         isolation="process",
         cells=cells,

@@ -28,7 +28,7 @@ def notes(text):
 
 
 def test_a_clean_run_is_facts_and_a_table_alone():
-    text = page([cell("none"), cell("a")], [*trials("none", "p" * 20), *trials("a", "p" * 20)], ticket=None)
+    text = page([cell("none"), cell("a")], [*trials("none", "p" * 20), *trials("a", "p" * 20)])
     assert text.startswith("# Sweep matrix: command\n\n* Ticket: T-1\n")
     assert "recipes/a.yaml (sha256 ababababab)" in text
     assert "> " not in text

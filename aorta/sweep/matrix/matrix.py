@@ -159,7 +159,7 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
         "mode": recipe.mode,
         "trial_isolation": plan.isolation,
         "order": recipe.order,
-        "ticket": run.ticket if run.ticket is not None else recipe.ticket,
+        "ticket": recipe.ticket,
         "trials_per_cell": max((cell.trials for cell in plan.cells), default=0),
         "steps_per_trial": max((cell.steps for cell in plan.cells), default=0),
         "warmup_steps": recipe.warmup_steps,
@@ -172,8 +172,8 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
         "stop_after": stop
         and {"events": stop.events, "max_trials": stop.max_trials, "event_verdict": stop.event_verdict},
         "recipe_source": {
-            "path": run.recipe_path if run.recipe_path is not None else recipe.source,
-            "sha256": run.recipe_sha256 if run.recipe_sha256 is not None else recipe.sha256,
+            "path": recipe.source,
+            "sha256": recipe.sha256,
             "fingerprint": run.fingerprint,
         },
         "runtime_provenance": {"package_version": run.version, "git_sha": run.revision},

@@ -9,19 +9,15 @@ RUNNING, COMPLETE, INTERRUPTED, STOPPED = STATES = ("running", "complete", "inte
 class RunFacts:
     """A run. Times are texts, in UTC; ``revision`` is aorta's, ``argv`` the command that started the run.
 
-    ``recipe_path``, ``recipe_sha256`` and ``fingerprint`` are of the recipe. ``node`` is the host that
-    writes, ``cwd`` the working directory, relative to the run's, ``host_digest`` the digest of what of the
-    host's snapshot does not rest on this process. ``resumed_at`` are the times at which the run was gone on
-    with.
+    ``fingerprint`` is the recipe's. ``node`` is the host that writes, ``cwd`` the working directory,
+    relative to the run's, ``host_digest`` the digest of what of the host's snapshot does not rest on this
+    process. ``resumed_at`` are the times at which the run was gone on with.
     """
 
     run_id: str
     started_at: str
-    ticket: str | None = None
     version: str | None = None
     revision: str | None = None
-    recipe_path: str | None = None
-    recipe_sha256: str | None = None
     fingerprint: str | None = None
     host_digest: str | None = None
     argv: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aorta.instrumentation.about import tool
@@ -41,11 +41,12 @@ class Session:
     def go(self, listener: Listener | None = None) -> Done:
         """Run what is missing. Raises StoreError, ResumeError, OSError, and what a signal raises."""
         asked = self._asked
-        with self._captures() as captures:
+        with contextlib.closing(Captures(asked.base)) as captures:
             host = captures.host()
             if self._earlier is not None:
                 check_host(self._earlier, host.host_digest)
-            with self._directory() as run:
+            self.run = self._directory()
+            with contextlib.closing(self.run) as run:
                 done, warnings = self._recorded(run)
                 facts = self._facts(run, host.host_digest, warnings)
                 if self._earlier is None:
@@ -69,44 +70,27 @@ class Session:
                 state = runner.go()
                 return Done(path=run.path, state=state, matrix=matrix.document(state))
 
-    @contextlib.contextmanager
-    def _captures(self) -> Iterator[Captures]:
-        captures = Captures(self._asked.base)
-        try:
-            yield captures
-        finally:
-            captures.close()
-
-    @contextlib.contextmanager
-    def _directory(self) -> Iterator[RunDirectory]:
-        recipe = self._asked.plan.recipe
-        if self._earlier is None:
-            self.run = new_run(self._asked.output, recipe.ticket, self._asked.plan.workload)
-        else:
-            self.run = RunDirectory(self._earlier.path)
-        try:
-            yield self.run
-        finally:
-            self.run.close()
+    def _directory(self) -> RunDirectory:
+        if self._earlier is not None:
+            return RunDirectory(self._earlier.path)
+        plan = self._asked.plan
+        return new_run(self._asked.output, plan.recipe.ticket, plan.workload)
 
     def _recorded(self, run: RunDirectory) -> tuple[Sequence[TrialSummary], list[str]]:
         """Return the trials that a run has already, and what is wrong with some; its processes are ended."""
         if self._earlier is None:
             return (), []
-        left = end_leftovers(str(self._earlier.matrix.get("run_id")))
+        left = end_leftovers(self._earlier.matrix["run_id"])
         found, wrong = recorded(run, self._asked.plan)
         return found, [*wrong, *left]
 
     def _facts(self, run: RunDirectory, host_digest: str, warnings: Sequence[str]) -> RunFacts:
-        asked, recipe, made = self._asked, self._asked.plan.recipe, tool()
+        asked, made = self._asked, tool()
         facts = RunFacts(
             run_id=uuid.uuid4().hex,
             started_at=now(),
-            ticket=recipe.ticket,
             version=made.version,
             revision=made.revision,
-            recipe_path=recipe.source,
-            recipe_sha256=recipe.sha256,
             fingerprint=asked.fingerprint,
             host_digest=host_digest,
             argv=asked.argv,
@@ -119,10 +103,10 @@ class Session:
         matrix = self._earlier.matrix
         return evolve(
             facts,
-            run_id=str(matrix.get("run_id")),
-            started_at=str(matrix.get("run_timestamp")),
-            warnings=tuple(dict.fromkeys((*matrix.get("warnings", ()), *facts.warnings))),
-            resumed_at=(*matrix.get("resumed_at", ()), now()),
+            run_id=matrix["run_id"],
+            started_at=matrix["run_timestamp"],
+            warnings=tuple(dict.fromkeys((*matrix["warnings"], *facts.warnings))),
+            resumed_at=(*matrix["resumed_at"], now()),
         )
 
 
