@@ -17,7 +17,7 @@ PLAIN = {"PATH": "/usr/bin:/bin"}
 @pytest.fixture(autouse=True)
 def workloads(monkeypatch):
     module = "tests.sweep_plan.workloads_for_plans"
-    names = ("Plain", "Either", "Apart", "Containers", "Pair", "Loose")
+    names = ("Plain", "Either", "Apart", "Containers", "Pair", "Loose", "Needy")
     monkeypatch.setenv("AORTA_WORKLOADS", ",".join(f"{name.lower()}={module}:{name}" for name in names))
 
 
@@ -337,8 +337,9 @@ def test_a_virtual_environment_that_does_not_work(told, venv, tmp_path, monkeypa
     (line,) = errors(told(of_venv(venv, set={"PYTHONHOME": "/nowhere"})))
     assert "does not work: " in line, "it is tried with the variables of the cell"
     monkeypatch.setattr("aorta.sweep.checking.environments.LIMIT_S", 0.2)
-    program(tmp_path / "bin" / "python", "#!/bin/sh\nexec sleep 30\n")
+    program(tmp_path / "bin" / "python", "#!/bin/sh\nsleep 30 & echo $! > ${0%/*}/pid; wait\n")
     assert errors(told(of_venv(tmp_path))) == [f"{about}{tmp_path}/bin/python did not start within 0.2 s"]
+    assert not os.path.exists(f"/proc/{(tmp_path / 'bin' / 'pid').read_text().strip()}/exe")
 
 
 def test_collectors(told):

@@ -3,6 +3,7 @@
 A label must never stand on what ran in another place.
 """
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from aorta.sweep.recipe.model import COMMAND
 from aorta.sweep.registry import CONTAINER, VENV, Environment
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from aorta.workloads.protocol import Workload
 
 #: Seconds in which the interpreter of a virtual environment must start.
@@ -79,23 +82,37 @@ def _broken(cell: PlannedCell, environ: Mapping[str, str]) -> str | None:
     variables = environ_under(overlay_of(cell.layers, environ), environ)
     with tempfile.TemporaryFile() as said:
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 [python, "-c", ""],
                 env=variables,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=said,
-                timeout=LIMIT_S,
-                check=False,
                 start_new_session=True,
             )
-        except subprocess.TimeoutExpired:
-            return f"{printable(python)} did not start within {LIMIT_S:g} s"
         except OSError as problem:
             return f"{printable(python)} cannot be started: {problem.strerror}"
-        if done.returncode == 0:
+        with _ended(process):
+            try:
+                status = process.wait(LIMIT_S)
+            except subprocess.TimeoutExpired:
+                return f"{printable(python)} did not start within {LIMIT_S:g} s"
+        if status == 0:
             return None
         said.seek(0)
         last = said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-    ended = f"status {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
+    ended = f"status {status}" if status > 0 else f"signal {-status}"
     return f"{printable(python)} does not work: {printable(last)[:300] or f'it ended with {ended}'}"
+
+
+@contextlib.contextmanager
+def _ended(process: "Popen[bytes]") -> Iterator[None]:
+    """Kill a process with all that it started in its session, where it has not ended by itself."""
+    from aorta.host.slow import kill_group
+
+    try:
+        yield
+    finally:
+        if process.poll() is None:
+            kill_group(process.pid)
+            process.wait()
