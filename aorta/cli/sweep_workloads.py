@@ -22,7 +22,8 @@ def list_workloads(*, names: tuple[str, ...], as_json: bool) -> None:
     """List the workloads, or those that are named: launch, isolation, and the keys of workload_config.
 
     Workloads come with aorta, from installed packages (entry points of the group aorta.workloads), and from
-    the variable AORTA_WORKLOADS (NAME=module:Class, separated by commas).
+    the variable AORTA_WORKLOADS (NAME=module:Class, separated by commas; without NAME= it is the class's
+    name in small letters). A workload that is named and cannot be used makes the exit status 1.
     """
     with Stdout() as out:
         every = _wanted(names)
@@ -34,7 +35,10 @@ def list_workloads(*, names: tuple[str, ...], as_json: bool) -> None:
         shown = {"workloads": listed, "failed": failed}
         text = json.dumps(shown, indent=2) if as_json else "\n".join(_lines(listed))
         with printing():
-            out.write(text + "\n")
+            if listed or as_json:
+                out.write(text + "\n")
+    if names and failed:
+        raise click.exceptions.Exit(1)
 
 
 def _wanted(names: tuple[str, ...]) -> list[Found]:
@@ -64,10 +68,11 @@ def _told(one: Found) -> dict[str, Any]:
         "isolation": {
             "default": cls.trial_isolation_default,
             "required": cls.trial_isolation_required,
-            "supported": sorted(cls.trial_isolation_supported),
+            "supported": sorted(set(cls.trial_isolation_supported)),
         },
         "result_scope": cls.distributed_result_scope,
         "launches_container": cls.launches_container,
+        "requires": sorted(set(cls.requires)),
         "config": None if cls.config_type is None else [key._asdict() for key in config_schema(cls)],
     }
 

@@ -24,6 +24,7 @@ def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Probl
     from aorta.sweep.checking.baseline import check_baseline
     from aorta.sweep.checking.environments import check_environments
     from aorta.sweep.checking.identity import check_identity
+    from aorta.sweep.checking.modules import check_modules
     from aorta.sweep.checking.output import check_output
     from aorta.sweep.checking.problem import error
     from aorta.sweep.checking.workload import check_config, check_launch
@@ -44,6 +45,7 @@ def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Probl
     yield from check_launch(plan, environ, workload)
     yield from check_identity(plan)
     yield from check_environments(plan, environ, workload)
+    yield from check_modules(plan, environ, workload)
     yield from _collectors(plan)
     yield from check_output(output)
     yield from check_baseline(plan)

@@ -49,5 +49,9 @@ def _not_allowed(name: str, workload: "type[Workload]", isolation: str) -> list[
         return [f"trial_isolation {isolation}: workload {name} requires {default}; leave the key out"]
     if isolation not in {*supported, default}:
         allowed = " or ".join(sorted({*supported, default}))
-        return [f"trial_isolation {isolation}: workload {name} supports {allowed}"]
+        both = ", ".join(f'"{word}"' for word in sorted({*supported, default, isolation}))
+        wanted = f"trial_isolation_supported = {{{both}}}"
+        return [
+            f"trial_isolation {isolation}: workload {name} supports {allowed}; to allow it, write {wanted} into its class"
+        ]
     return []

@@ -1,5 +1,6 @@
 """What a workload declares of itself, looked at before it is believed."""
 
+from collections.abc import Collection
 from typing import Any
 
 import attrs
@@ -16,6 +17,7 @@ def faults(found: Any) -> list[str]:
         *(["it has no run()"] if found.run is Workload.run else []),
         *_words(found),
         *_isolation(found),
+        *_requires(found),
         *_config(found),
     ]
 
@@ -40,11 +42,23 @@ def _words(found: type[Workload]) -> list[str]:
 
 def _isolation(found: type[Workload]) -> list[str]:
     supported, default = found.trial_isolation_supported, found.trial_isolation_default
-    if not isinstance(supported, (frozenset, set)) or not supported <= set(ISOLATIONS) or not supported:
+    if not _is_of_texts(supported) or not supported or not set(supported) <= set(ISOLATIONS):
         return [f"trial_isolation_supported is {supported!r}, not a set of {' and '.join(ISOLATIONS)}"]
     if default not in supported:
         return [f"trial_isolation_default is {default!r}, which trial_isolation_supported does not hold"]
     return []
+
+
+def _requires(found: type[Workload]) -> list[str]:
+    needed = found.requires
+    if _is_of_texts(needed) and all(one.replace(".", "_").isidentifier() for one in needed):
+        return []
+    return [f"requires is {needed!r}, not a list of names of modules"]
+
+
+def _is_of_texts(value: Any) -> bool:
+    is_many = isinstance(value, Collection) and not isinstance(value, (str, bytes, dict))
+    return is_many and all(isinstance(one, str) for one in value)
 
 
 def _config(found: type[Workload]) -> list[str]:

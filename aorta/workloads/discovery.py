@@ -217,8 +217,11 @@ def _unknown(name: str, every: list[Found]) -> str:
     import difflib
 
     names = sorted({one.name for one in every if one.problem is None})
+    # A name that is made of a class's is nobody's choice.
+    made = {one.name: one.target for one in every if one.owner == f"{VARIABLE} ({one.target})"}
+    shown = [f"{one} ({made[one]} in {VARIABLE})" if one in made else one for one in names]
     near = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    hint = f"did you mean {near[0]}? There" if near else "there"
     broken = [one.problem for one in every if one.problem is not None and one.source != BUILT_IN]
     more = f" Declared but not usable: {'; '.join(broken[:3])}." if broken else ""
-    return f"no workload is called {name[:60]!r}: {hint}There are {', '.join(names)}.{more}"
+    return f"no workload is called {name[:60]!r}: {hint} are {', '.join(shown)}.{more}"

@@ -9,7 +9,7 @@
 Declared as an entry point of the group ``aorta.workloads``, whose name is the workload's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 import attrs
@@ -80,11 +80,13 @@ class Workload:
     #: ``process``: each trial in a fresh interpreter, which has the cell's variables from its start.
     trial_isolation_default: ClassVar[str] = IN_PROCESS
     trial_isolation_required: ClassVar[bool] = False
-    trial_isolation_supported: ClassVar[frozenset[str]] = frozenset({IN_PROCESS})
+    trial_isolation_supported: ClassVar[Collection[str]] = (IN_PROCESS,)
     #: ``rank_local``: each rank has a result of its own, and all of them are counted.
     distributed_result_scope: ClassVar[str] = GLOBAL
     #: It starts the container of an environment by itself.
     launches_container: ClassVar[bool] = False
+    #: Modules that must be there, looked for before anything is run and not imported then.
+    requires: ClassVar[Collection[str]] = ()
     config_type: ClassVar[type[Any] | None] = None
 
     def __init__(self, config: Any) -> None:

@@ -315,6 +315,21 @@ def test_a_virtual_environment_that_works(told, venv, monkeypatch):
     assert told(of_venv("sound")) == []
 
 
+def test_modules_that_a_workload_needs(told, venv, tmp_path):
+    lacks = "workload needy needs the module nowhere_module, which {} does not have"
+    needy = Recipe(workload="needy", cells=(cell("a"), cell("b", "xnack")))
+    assert errors(told(needy)) == [lacks.format("the interpreter that runs aorta")]
+    (tmp_path / "nowhere_module.py").write_text("raise RuntimeError('imported')\n")
+    there = {"PYTHONPATH": str(tmp_path)}
+    # Only a fresh interpreter reads the variable.
+    apart = Recipe(workload="needy", trial_isolation="process", cells=(cell("a", extra_env=there),))
+    assert errors(told(apart)) == []
+    own = Recipe(workload="needy", cells=(cell("a", extra_env=there),))
+    assert errors(told(own)) == [lacks.format("the interpreter that runs aorta")]
+    assert errors(told(of_venv(venv, "needy"))) == [f"cell a: {lacks.format('environment v')}"[8:]]
+    assert errors(told(of_venv(venv, "needy", set=there))) == []
+
+
 def test_a_command_of_a_virtual_environment(told, venv):
     recipe = of_venv(venv)
     only_there = Recipe(cells=recipe.cells, environments=recipe.environments, command=("python3",))

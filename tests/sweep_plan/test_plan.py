@@ -231,7 +231,10 @@ def workloads(monkeypatch):
 ISOLATIONS = {
     ("plain", "auto"): "in_process",
     ("plain", "in_process"): "in_process",
-    ("plain", "process"): "trial_isolation process: workload plain supports in_process",
+    ("plain", "process"): (
+        "trial_isolation process: workload plain supports in_process; to allow it, write "
+        'trial_isolation_supported = {"in_process", "process"} into its class'
+    ),
     ("either", "auto"): "in_process",
     ("either", "process"): "process",
     ("apart", "auto"): "process",

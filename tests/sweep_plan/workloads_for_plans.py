@@ -56,3 +56,9 @@ class Loose(Plain):
     """Takes any config."""
 
     config_type = None
+
+
+class Needy(Either):
+    """Needs a module that is nowhere."""
+
+    requires = ("json", "nowhere_module")

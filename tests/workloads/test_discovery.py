@@ -75,6 +75,13 @@ def test_an_entry_point(module, distribution):
     assert find("warm").__name__ == "Warm"
 
 
+@pytest.mark.parametrize("kind", ["set", "tuple", "list", "frozenset"])
+def test_ways_of_isolation_are_any_collection(module, monkeypatch, kind):
+    module("heating", SOUND + f"\nWarm.trial_isolation_supported = {kind}(['process', 'in_process'])")
+    monkeypatch.setenv("AORTA_WORKLOADS", "warm=heating:Warm")
+    assert "process" in find("warm").trial_isolation_supported
+
+
 def test_the_variable_needs_no_distribution(module, monkeypatch):
     module("heating")
     monkeypatch.setenv("AORTA_WORKLOADS", " heating:HeatUp , hot=heating:Warm,")
@@ -116,6 +123,8 @@ def test_unknown_names_say_what_may_be_meant(site):
             "which trial_isolation_supported does not hold",
         ),
         (SOUND + "\nWarm.trial_isolation_supported = {'thread'}", "not a set of in_process and process"),
+        (SOUND + "\nWarm.trial_isolation_supported = 'process'", "not a set of in_process and process"),
+        (SOUND + "\nWarm.requires = 'torch'", "requires is 'torch', not a list of names of modules"),
         (SOUND + "\nWarm.config_type = dict", "not an attrs class"),
         (SOUND + "\nWarm.launches_container = 1", "not true or false"),
         (SOUND + "\nWarm.distributed_result_scope = 'rank_local'", "is for distributed workloads"),

@@ -61,6 +61,7 @@ def test_as_json(listed):
         "isolation": {"default": "process", "required": False, "supported": ["in_process", "process"]},
         "result_scope": "global",
         "launches_container": False,
+        "requires": ["torch"],
     }
     assert {
         "key": "model.kind",
@@ -78,6 +79,19 @@ def test_a_broken_one_is_told_and_costs_nothing(listed):
     shown = json.loads(done.stdout)
     assert len(shown["workloads"]) == 4
     assert shown["failed"][0]["name"] == "warm"
+
+
+def test_a_broken_one_that_is_named_is_a_failure(listed):
+    done = listed("mine", AORTA_WORKLOADS="mine=json:Nothing")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("aorta: workload mine of AORTA_WORKLOADS (mine=json:Nothing): ")
+    assert listed("mine", "ranks", AORTA_WORKLOADS="mine=json:Nothing").stdout.startswith("NAME ")
+
+
+def test_a_name_that_was_made_of_a_class_is_told(listed):
+    done = listed("mine", AORTA_WORKLOADS="json:JSONDecoder")
+    assert done.stderr.startswith("aorta: no workload is called 'mine': there are command, ")
+    assert "jsondecoder (json:JSONDecoder in AORTA_WORKLOADS)" in done.stderr
 
 
 def test_an_unknown_name(listed):

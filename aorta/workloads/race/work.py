@@ -20,6 +20,7 @@ class Race(Workload):
     trial_isolation_required = True
     trial_isolation_supported = frozenset({PROCESS})
     distributed_result_scope = RANK_LOCAL
+    requires = ("torch",)
     config_type = RaceConfig
 
     def setup(self) -> None:

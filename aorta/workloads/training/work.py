@@ -14,6 +14,7 @@ class Training(Workload):
     launch_mode = DISTRIBUTED
     trial_isolation_default = PROCESS
     trial_isolation_supported = frozenset(ISOLATIONS)
+    requires = ("torch",)
     config_type = TrainingConfig
 
     def setup(self) -> None:
