@@ -2,7 +2,13 @@
 
 from types import MappingProxyType
 
-FAIL, ERROR, WARN, INFO = EFFECTS = ("fail", "error", "warn", "info")
+from aorta.sweep.outcome import ERROR, FAIL, Finding
+
+WARN, INFO = ("warn", "info")
+#: What a detector may mean, the strongest first.
+EFFECTS = (FAIL, ERROR, WARN, INFO)
+#: The most characters of a finding's text.
+TEXT_CHARACTERS = 300
 
 _TABLE: tuple[tuple[str, str, str], ...] = (
     ("tier1:exit_nonzero", FAIL, "the command ended with an exit status other than 0"),
@@ -56,6 +62,24 @@ MEANING = MappingProxyType({id_: meaning for id_, _, meaning in _TABLE})
 #: Those that can be disabled by their id; the tiers by theirs.
 DETECTORS = frozenset(id_ for id_ in EFFECT if id_.startswith("tier"))
 TIERS = ("tier1", "tier2", "tier3", "tier4", "tier5")
+
+
+def fired(
+    id_: str,
+    text: str,
+    where: str | None = None,
+    *,
+    effect: str | None = None,
+    traceback: str | None = None,
+) -> Finding:
+    """Return that a detector fired, as the catalogue has it; its text is cut off where it is long."""
+    return Finding(
+        id=id_,
+        effect=effect or EFFECT[id_],
+        where=where,
+        text=text[:TEXT_CHARACTERS],
+        traceback=traceback,
+    )
 
 
 class Enabled:

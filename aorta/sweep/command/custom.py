@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from aorta.sweep.command.catalogue import EFFECT, ERROR, INFO, Enabled
+from aorta.model.frozen import evolve
+from aorta.sweep.command.catalogue import INFO, TEXT_CHARACTERS, Enabled, fired
 from aorta.sweep.command.limited import Budget
-from aorta.sweep.outcome import Finding
+from aorta.sweep.outcome import ERROR, Finding
 from aorta.sweep.recipe.model import CustomPattern
 
 #: Numbers and texts, see ``lines``.
@@ -19,6 +20,7 @@ class CustomScan:
 
     def __init__(self, pattern: CustomPattern, condition: Condition | None) -> None:
         self.pattern = pattern
+        self._id = f"custom:{pattern.id}"
         self.found: Finding | None = None
         self._regex = re.compile(pattern.match.regex)
         self._condition = condition
@@ -41,14 +43,11 @@ class CustomScan:
                 continue
             if condition is not None and not condition(match.groupdict()):
                 continue
-            captured = {name: text[:300] for name, text in match.groupdict().items() if text is not None}
-            self.found = Finding(
-                id=f"custom:{self.pattern.id}",
-                effect=self.pattern.effect,
-                where=f"{stream}:{number}",
-                text=line.strip()[:300],
-                captured=captured,
-            )
+            captured = {
+                name: text[:TEXT_CHARACTERS] for name, text in match.groupdict().items() if text is not None
+            }
+            found = fired(self._id, line.strip(), f"{stream}:{number}", effect=self.pattern.effect)
+            self.found = evolve(found, captured=captured)
             return
 
     def finding(self) -> Finding | None:
@@ -57,11 +56,10 @@ class CustomScan:
             return self.found
         if self._budget.spent:
             text = f"the regular expression of {self.pattern.id} took too long and was given up"
-            return Finding(id=f"custom:{self.pattern.id}", effect=ERROR, text=text[:300])
+            return fired(self._id, text, effect=ERROR)
         if self.pattern.required_for_pass:
-            id_ = "meta:missing_pass_signal"
             text = f"{self.pattern.id} was not seen, which a passing trial shows"
-            return Finding(id=id_, effect=EFFECT[id_], text=text[:300])
+            return fired("meta:missing_pass_signal", text)
         return None
 
     @property

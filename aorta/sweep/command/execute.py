@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from aorta.model.frozen import evolve, frozen
-from aorta.sweep.command.catalogue import EFFECT, Enabled
+from aorta.sweep.command.catalogue import Enabled, fired
 from aorta.sweep.command.exits import End, finding_of, refusal
 from aorta.sweep.command.hang import HangWatch
 from aorta.sweep.command.logs import read_logs, replaced, to_read
@@ -65,7 +65,7 @@ class CommandRunner:
         try:
             self._write_env_file(files, environ, overlay or {})
         except ValueError as error:
-            return _not_started(_finding("meta:env_file_validation_failed", str(error)))
+            return _not_started(fired("meta:env_file_validation_failed", str(error)))
         except OSError as error:
             return _not_started(None, f"the file of variables cannot be written: {error}")
         with _folder(files):
@@ -153,7 +153,7 @@ class CommandRunner:
             return [], []
         text = f"no output, no input and no processor time for {end.idle_s:.0f} s"
         if end.how in {HUNG, TIMED_OUT} or end.signal is not None:
-            return [_finding("tier2:hang", text)], []
+            return [fired("tier2:hang", text)], []
         return [], [f"{text}, which looked like a hang until the command ended by itself"]
 
     def _judged(self, logs: tuple[int, int], seen: _Seen, steps: int) -> Outcome:
@@ -207,10 +207,6 @@ class CommandRunner:
             notes += collect(recipe.collect_paths, files, environ)
             notes += retain(files, recipe.retain, verdict)
         return notes
-
-
-def _finding(id_: str, text: str) -> Finding:
-    return Finding(id=id_, effect=EFFECT[id_], text=text[:300])
 
 
 def _not_started(finding: Finding | None, reason: str | None = None, code: int | None = None) -> Outcome:

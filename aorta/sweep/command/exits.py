@@ -5,7 +5,7 @@ import os
 import signal
 
 from aorta.model.frozen import frozen
-from aorta.sweep.command.catalogue import EFFECT
+from aorta.sweep.command.catalogue import fired
 from aorta.sweep.command.waiting import EXITED, HUNG, TIMED_OUT, Status
 from aorta.sweep.outcome import Finding
 
@@ -112,7 +112,7 @@ def id_of(end: End) -> str | None:
 def finding_of(end: End) -> Finding | None:
     """Return what tier 1 finds."""
     id_ = id_of(end)
-    return None if id_ is None else Finding(id=id_, effect=EFFECT[id_], where="exit", text=end.text)
+    return None if id_ is None else fired(id_, end.text, "exit")
 
 
 def refusal(error: OSError | ValueError, word: str) -> tuple[int, Finding]:
@@ -126,8 +126,7 @@ def refusal(error: OSError | ValueError, word: str) -> tuple[int, Finding]:
             why += ", it is no program and its first line names none (#!)"
     else:
         why = str(error)
-    id_ = "tier1:exec_failed"
-    return code, Finding(id=id_, effect=EFFECT[id_], text=f"{word!r} could not be executed: {why}"[:300])
+    return code, fired("tier1:exec_failed", f"{word!r} could not be executed: {why}")
 
 
 class OomKills:
@@ -210,8 +209,7 @@ def core_finding(path: str | None, end: End) -> Finding | None:
     """Return the warning of a core dump: a file that was found, or the kernel's word that it wrote one."""
     id_ = "tier1:coredump"
     if path is not None:
-        return Finding(id=id_, effect=EFFECT[id_], where=path, text=f"core dump {path}"[:300])
+        return fired(id_, f"core dump {path}", path)
     if end.status.dumped:
-        text = "the kernel dumped a core; /proc/sys/kernel/core_pattern says where to"
-        return Finding(id=id_, effect=EFFECT[id_], text=text)
+        return fired(id_, "the kernel dumped a core; /proc/sys/kernel/core_pattern says where to")
     return None

@@ -3,7 +3,7 @@
 import functools
 import re
 
-from aorta.sweep.command.catalogue import EFFECT, WARN
+from aorta.sweep.command.catalogue import WARN, fired
 from aorta.sweep.outcome import Finding
 
 _ROWS: tuple[tuple[str, str], ...] = (
@@ -68,6 +68,6 @@ def kernel_findings(messages: list[str], *, clean: bool) -> list[Finding]:
     for message in messages:
         for id_, regex in _compiled():
             if id_ not in found and regex.search(message):
-                effect = WARN if clean and id_ == "tier3:oom_kill" else EFFECT[id_]
-                found[id_] = Finding(id=id_, effect=effect, where="kernel log", text=message[:300])
+                effect = WARN if clean and id_ == "tier3:oom_kill" else None
+                found[id_] = fired(id_, message, "kernel log", effect=effect)
     return list(found.values())

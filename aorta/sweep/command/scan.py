@@ -1,14 +1,13 @@
 """Looks for the patterns of tier 4 in the blocks of a log."""
 
 from aorta.sweep.command.blocks import Block
-from aorta.sweep.command.catalogue import EFFECTS, Enabled
+from aorta.sweep.command.catalogue import EFFECTS, TEXT_CHARACTERS, Enabled, fired
 from aorta.sweep.command.patterns import Pattern, patterns
 from aorta.sweep.command.tracebacks import Tracebacks
 from aorta.sweep.outcome import Finding
 
 #: How much of a long line around a needle is looked at.
 _AROUND_BYTES = 2048
-_TEXT_CHARACTERS = 300
 
 
 class Scan:
@@ -46,17 +45,10 @@ class Scan:
             self._tracebacks.scan(block)
 
     def _take(self, pattern: Pattern, block: Block, hit: int) -> None:
-        begin, end = _line_around(block.data, hit, _TEXT_CHARACTERS)
+        begin, end = _line_around(block.data, hit, TEXT_CHARACTERS)
         text = block.data[begin:end].decode("utf-8", "replace").strip("\r\n \t")
         line = block.line + block.data.count(b"\n", 0, hit)
-        self._found.append(
-            Finding(
-                id=pattern.id,
-                effect=pattern.effect,
-                where=f"{self._stream}:{line}",
-                text=text[:_TEXT_CHARACTERS],
-            )
-        )
+        self._found.append(fired(pattern.id, text, f"{self._stream}:{line}", effect=pattern.effect))
 
     def findings(self) -> list[Finding]:
         """Return what was found, once the whole log was looked through."""

@@ -2,7 +2,7 @@
 
 import time
 
-from aorta.sweep.command.catalogue import EFFECT, WARN, Enabled
+from aorta.sweep.command.catalogue import WARN, Enabled, fired
 from aorta.sweep.command.exits import CoreDumps, End, OomKills, core_finding
 from aorta.sweep.outcome import Finding
 
@@ -56,9 +56,8 @@ class Surroundings:
             found += kernel_findings(messages, clean=end.clean)
         ids = {one.id for one in found if one is not None}
         if end.oom_kills and "tier3:oom_kill" not in ids:
-            effect = WARN if end.clean else EFFECT["tier3:oom_kill"]
             text = f"the kernel killed {end.oom_kills} of this cgroup's processes for want of memory"
-            found.append(Finding(id="tier3:oom_kill", effect=effect, where="cgroup", text=text))
+            found.append(fired("tier3:oom_kill", text, "cgroup", effect=WARN if end.clean else None))
         return [one for one in found if one is not None and self._enabled(one.id)]
 
     def _grown(self) -> Finding | None:

@@ -1,7 +1,7 @@
 """Tracebacks of Python, followed to their last line, which says what was raised."""
 
 from aorta.sweep.command.blocks import Block
-from aorta.sweep.command.catalogue import EFFECT
+from aorta.sweep.command.catalogue import fired
 from aorta.sweep.command.patterns import TRACEBACK
 from aorta.sweep.outcome import Finding
 
@@ -92,13 +92,5 @@ class Tracebacks:
         name = "import_error" if raised.split(b":")[0].rpartition(b".")[2] in _IMPORT else "python_traceback"
         id_ = f"tier4:{name}"
         text = (raised or TRACEBACK).decode("utf-8", "replace")
-        self.found.setdefault(
-            id_,
-            Finding(
-                id=id_,
-                effect=EFFECT[id_],
-                where=f"{self._stream}:{line}",
-                text=text[:300],
-                traceback=whole.decode("utf-8", "replace"),
-            ),
-        )
+        where, traceback = f"{self._stream}:{line}", whole.decode("utf-8", "replace")
+        self.found.setdefault(id_, fired(id_, text, where, traceback=traceback))

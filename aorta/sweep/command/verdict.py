@@ -8,10 +8,10 @@ broken start explains says that it failed.
 
 from collections.abc import Sequence
 
-from aorta.sweep.command.catalogue import ERROR, FAIL, Enabled
+from aorta.sweep.command.catalogue import Enabled
 from aorta.sweep.command.exits import CRASHES, End, id_of
 from aorta.sweep.command.waiting import EXITED, Status
-from aorta.sweep.outcome import PASS, Finding
+from aorta.sweep.outcome import ERROR, FAIL, PASS, Finding
 
 #: Failures that may be no more than how a program reacts to an error.
 _REACTIONS = frozenset({"tier1:exit_nonzero", "tier4:python_traceback"})

@@ -2,7 +2,7 @@
 
 import os
 
-from aorta.sweep.command.catalogue import EFFECT
+from aorta.sweep.command.catalogue import fired
 from aorta.sweep.outcome import Finding
 
 #: A card that keeps this much more than before lost it.
@@ -51,6 +51,5 @@ def grown(before: dict[str, int], after: dict[str, int]) -> Finding | None:
     card = max(growth, key=growth.__getitem__, default="")
     if not card or growth[card] < GROWTH_BYTES:
         return None
-    id_ = "tier3:vram_growth"
     text = f"{growth[card] >> 20} MiB more of {card}'s memory are in use than before"
-    return Finding(id=id_, effect=EFFECT[id_], where=card, text=text)
+    return fired("tier3:vram_growth", text, card)
