@@ -12,7 +12,7 @@ from aorta.cli.sweep_effect import effect
 from aorta.host.redaction import Redaction, secrets_of
 from aorta.model.text import count_of, printable
 from aorta.sweep.overlay import Layer, overlay_of
-from aorta.sweep.recipe.model import COMMAND, INTERLEAVED, PROCESS, Recipe
+from aorta.sweep.recipe.model import COMMAND, INTERLEAVED, PLACES, PROCESS, Recipe
 from aorta.sweep.run.store import place_of
 
 if TYPE_CHECKING:
@@ -145,8 +145,7 @@ def _cell(plan: "Plan", cell: "PlannedCell", redaction: Redaction) -> Iterator[R
 
 def _about(cell: "PlannedCell") -> str:
     place = cell.environment
-    fields = ("docker", "venv", "buck_target", "emulator", "mirage_profile")
-    told = [f"{field} {printable(value)}" for field in fields if (value := getattr(place, field)) is not None]
+    told = [f"{field} {printable(value)}" for field in PLACES if (value := getattr(place, field)) is not None]
     return f": {', '.join(told)}" if told else ""
 
 

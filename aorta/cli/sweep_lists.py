@@ -10,6 +10,7 @@ from aorta.cli.errors import Command, Misuse, printing
 from aorta.instrumentation.process import Stdout, say
 from aorta.model.redact import redact_value
 from aorta.model.text import printable
+from aorta.sweep.recipe.model import PLACES
 
 if TYPE_CHECKING:
     from aorta.sweep.recipe.model import Change
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 Row = tuple[str, ...]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-FIELDS = ("docker", "venv", "buck_target", "emulator", "mirage_profile")
 NOTHING = "-"
 
 
@@ -59,7 +59,7 @@ def list_environments(*, as_json: bool, files: tuple[str, ...]) -> None:
             "name": one.name,
             "source": one.source,
             "summary": one.summary or None,
-            **{field: getattr(one, field) for field in FIELDS},
+            **{field: getattr(one, field) for field in PLACES},
             "env": _change(one.env),
         }
         for one in known
@@ -68,13 +68,13 @@ def list_environments(*, as_json: bool, files: tuple[str, ...]) -> None:
         (
             one.name,
             one.source,
-            *(getattr(one, field) or NOTHING for field in FIELDS),
+            *(getattr(one, field) or NOTHING for field in PLACES),
             "; ".join(_deeds(one.env)) or NOTHING,
             one.summary,
         )
         for one in known
     ]
-    heads = (field.upper().replace("_", " ") for field in FIELDS)
+    heads = (field.upper().replace("_", " ") for field in PLACES)
     _print(listed, ("NAME", "SOURCE", *heads, "VARIABLES", "WHAT IT IS"), rows, as_json=as_json)
 
 

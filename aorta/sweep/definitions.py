@@ -8,9 +8,8 @@ environment has ``docker``, ``venv``, ``buck_target``, ``emulator``, ``mirage_pr
 from collections.abc import Mapping
 
 from aorta.model.text import printable
-from aorta.sweep.recipe.model import Change, EnvironmentRecipe
+from aorta.sweep.recipe.model import PLACES, Change, EnvironmentRecipe
 
-FIELDS = ("docker", "venv", "buck_target", "emulator", "mirage_profile")
 PARTS = ("set", "unset", "prepend")
 
 
@@ -63,13 +62,13 @@ def environment_of(value: object, place: str, faults: Faults) -> EnvironmentReci
         return EnvironmentRecipe()
     fields: dict[str, str] = {}
     for name, one in value.items():
-        if name in FIELDS:
+        if name in PLACES:
             if isinstance(one, str) and one and "\0" not in one:
                 fields[name] = one
             elif one is not None:
                 faults.tell(f"{place}.{name}", f"must be a text or null, not {kind(one)}")
         elif name != "env":
-            faults.tell(f"{place}.{name}", f"is not known here; known are {', '.join((*FIELDS, 'env'))}")
+            faults.tell(f"{place}.{name}", f"is not known here; known are {', '.join((*PLACES, 'env'))}")
     return EnvironmentRecipe(**fields, env=change_of(value.get("env", {}), f"{place}.env", faults))
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from aorta.model.frozen import frozen
 from aorta.sweep.errors import RegistryError
-from aorta.sweep.recipe.model import PROBE, Change, EnvironmentRecipe, Recipe
+from aorta.sweep.recipe.model import PLACES, PROBE, Change, EnvironmentRecipe, Recipe
 
 if TYPE_CHECKING:
     from aorta.sweep.sidecars import Sidecar
@@ -125,11 +125,7 @@ def environment_as(name: str, one: EnvironmentRecipe, source: str, summary: str 
     """Return an environment that ``source`` defines under a name."""
     return Environment(
         name=name,
-        docker=one.docker,
-        venv=one.venv,
-        buck_target=one.buck_target,
-        emulator=one.emulator,
-        mirage_profile=one.mirage_profile,
+        **{field: getattr(one, field) for field in PLACES},
         env=one.env,
         source=source,
         summary=summary,

@@ -6,6 +6,7 @@ from typing import Any
 from aorta.sweep.checking.problem import Problem, warning
 from aorta.sweep.overlay import environ_under, overlay_of
 from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.recipe.model import PLACES
 
 
 def check_alike(plan: Plan, environ: Mapping[str, str]) -> Iterator[Problem]:
@@ -22,7 +23,7 @@ def _what_runs(cell: PlannedCell, environ: Mapping[str, str]) -> Hashable:
     place = cell.environment
     variables = environ_under(overlay_of(cell.layers, environ), environ)
     return (
-        (place.docker, place.venv, place.buck_target, place.emulator, place.mirage_profile),
+        tuple(getattr(place, field) for field in PLACES),
         frozenset(variables.items()),
         cell.steps,
         _hashable(cell.workload_config),

@@ -12,6 +12,7 @@ from aorta.sweep.matrix.statistics import wilson
 from aorta.sweep.matrix.tally import Tally
 from aorta.sweep.outcome import ERROR, FAIL, PASS
 from aorta.sweep.plan import PlannedCell
+from aorta.sweep.recipe.model import PLACES, StopAfter
 from aorta.sweep.summary import TrialSummary
 
 #: The most characters of a reason, and the most hints of a cell.
@@ -20,7 +21,7 @@ REASON, HINTS = 500, 5
 
 def planned(cell: PlannedCell, overlay: Mapping[str, str | None]) -> dict[str, Any]:
     """Return what the plan says of a cell; secrets are redacted."""
-    environment, stop = cell.environment, cell.stop_after
+    environment = cell.environment
     return {
         "name": cell.name,
         "mitigations": list(cell.mitigations),
@@ -28,11 +29,7 @@ def planned(cell: PlannedCell, overlay: Mapping[str, str | None]) -> dict[str, A
         "environment": environment.name,
         "resolved_environment": {
             "boundary": environment.boundary,
-            "docker": environment.docker,
-            "venv": environment.venv,
-            "buck_target": environment.buck_target,
-            "emulator": environment.emulator,
-            "mirage_profile": environment.mirage_profile,
+            **{field: getattr(environment, field) for field in PLACES},
             "source": environment.source,
         },
         "env_overlay": {
@@ -41,9 +38,15 @@ def planned(cell: PlannedCell, overlay: Mapping[str, str | None]) -> dict[str, A
         "workload_config": as_json(cell.workload_config),
         "trials": cell.trials,
         "steps": cell.steps,
-        "stop_after": stop
-        and {"events": stop.events, "max_trials": stop.max_trials, "event_verdict": stop.event_verdict},
+        "stop_after": stop_after(cell.stop_after),
     }
+
+
+def stop_after(rule: StopAfter | None) -> dict[str, Any] | None:
+    """Return what ends a cell before all of its trials; null for nothing."""
+    if rule is None:
+        return None
+    return {"events": rule.events, "max_trials": rule.max_trials, "event_verdict": rule.event_verdict}
 
 
 def counted(tally: Tally, comparison: Comparison, pace: Pace) -> dict[str, Any]:

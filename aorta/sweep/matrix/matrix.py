@@ -149,7 +149,6 @@ class _Cell:
 def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
     """Return what stays as it is."""
     recipe = plan.recipe
-    stop = recipe.stop_after
     others = 0 if plan.baseline is None else len(plan.cells) - 1
     return {
         "run_id": run.run_id,
@@ -169,8 +168,7 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
             "baseline_cell_configured": recipe.confound.baseline_cell,
         },
         "significance": {"alpha": ALPHA, "hypotheses": DIRECTIONS * others},
-        "stop_after": stop
-        and {"events": stop.events, "max_trials": stop.max_trials, "event_verdict": stop.event_verdict},
+        "stop_after": cells.stop_after(recipe.stop_after),
         "recipe_source": {
             "path": recipe.source,
             "sha256": recipe.sha256,

@@ -151,10 +151,7 @@ def _of_definitions() -> Members:
     return {
         (model.Recipe, "mitigations"): (_NAMES,),
         (model.Recipe, "environments"): (_NAMES,),
-        **{
-            (model.EnvironmentRecipe, field): (_TEXT,)
-            for field in ("docker", "venv", "buck_target", "emulator", "mirage_profile")
-        },
+        **{(model.EnvironmentRecipe, field): (_TEXT,) for field in model.PLACES},
         (model.Change, "set"): (_VARIABLES,),
         (model.Change, "unset"): (Check(test=of.variables, schema={"items": {"pattern": VARIABLE}}), _ONCE),
         (model.Change, "prepend"): (_VARIABLES,),

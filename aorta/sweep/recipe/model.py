@@ -61,6 +61,10 @@ class EnvironmentRecipe:
     env: Change = attrs.field(factory=Change)
 
 
+#: What of an environment says where trials run; its variables are beside these.
+PLACES = ("docker", "venv", "buck_target", "emulator", "mirage_profile")
+
+
 @frozen
 class Confound:
     """Which cell the others are compared with, and from which ratio of mean steps on one is slower."""
