@@ -51,7 +51,6 @@ def _not_allowed(name: str, workload: "type[Workload]", isolation: str) -> list[
         allowed = " or ".join(sorted({*supported, default}))
         both = ", ".join(f'"{word}"' for word in sorted({*supported, default, isolation}))
         wanted = f"trial_isolation_supported = {{{both}}}"
-        return [
-            f"trial_isolation {isolation}: workload {name} supports {allowed}; to allow it, write {wanted} into its class"
-        ]
+        way_out = f"to allow it, write {wanted} into its class"
+        return [f"trial_isolation {isolation}: workload {name} supports {allowed}; {way_out}"]
     return []

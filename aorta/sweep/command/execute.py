@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from aorta.model.frozen import evolve, frozen
+from aorta.sweep.command.absent_script import absent_script
 from aorta.sweep.command.catalogue import Enabled, fired
 from aorta.sweep.command.exits import End, finding_of, refusal
 from aorta.sweep.command.hang import HangWatch
@@ -175,6 +176,8 @@ class CommandRunner:
             notes.append("step_time_regex took too long and was given up")
         told = steps_of(scan, steps=steps, elapsed_s=end.elapsed_s, clean=end.clean)
         exit_ = finding_of(end)
+        if exit_ is not None and self._enabled("tier1:exec_failed"):
+            exit_ = absent_script(end, logs[1]) or exit_
         findings = [exit_] if exit_ is not None and self._enabled(exit_.id) else []
         findings += [*seen.around, *found]
         findings += [one for each in custom if (one := each.finding()) is not None]
