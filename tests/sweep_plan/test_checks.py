@@ -9,6 +9,7 @@ import pytest
 from aorta.sweep.checking import output as output_check
 from aorta.sweep.checks import problems
 from aorta.sweep.recipe.model import Change, EnvironmentRecipe, InlineEnvironment, Recipe
+from tests.parts.sweeps import wait_for
 from tests.sweep_plan.conftest import cell, command, plan_of
 
 PLAIN = {"PATH": "/usr/bin:/bin"}
@@ -354,7 +355,8 @@ def test_a_virtual_environment_that_does_not_work(told, venv, tmp_path, monkeypa
     monkeypatch.setattr("aorta.sweep.checking.environments.LIMIT_S", 0.2)
     program(tmp_path / "bin" / "python", "#!/bin/sh\nsleep 30 & echo $! > ${0%/*}/pid; wait\n")
     assert errors(told(of_venv(tmp_path))) == [f"{about}{tmp_path}/bin/python did not start within 0.2 s"]
-    assert not os.path.exists(f"/proc/{(tmp_path / 'bin' / 'pid').read_text().strip()}/exe")
+    left = (tmp_path / "bin" / "pid").read_text().strip()
+    wait_for(lambda: not os.path.exists(f"/proc/{left}/exe"))
 
 
 def test_collectors(told):
