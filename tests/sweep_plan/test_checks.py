@@ -132,6 +132,48 @@ def test_what_the_first_line_names(told, tmp_path):
     assert told(command(argv=(program(tmp_path / "fine", "#! /bin/sh -e\n"),))) == []
 
 
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        (("python train.py",), "; it is one word: without the quotes it is -- python train.py"),
+        (("./train.sh --steps 3",), "; it is one word: without the quotes it is -- ./train.sh --steps 3"),
+        (("A=1", "true"), "; a variable is set by env, as in -- env A=1 …, or in the recipe"),
+        (("A=/x", "true"), "; a variable is set by env, as in -- env A=/x …, or in the recipe"),
+    ],
+)
+def test_what_may_be_meant_by_a_program_that_is_not_there(told, argv, hint):
+    (line,) = errors(told(command(argv=argv)))
+    assert line.endswith(hint)
+
+
+@pytest.mark.parametrize(
+    ("argv", "warned"),
+    [
+        (("sh", "trian.sh"), "sh is to run trian.sh, which does not exist (looked for in {}): did you mean train.sh?"),
+        (("sh", "-e", "--", "x"), "sh is to run x, which does not exist (looked for in {})"),
+        (("bash", "-o", "pipefail", "-e", "x"), "bash is to run x, which does not exist (looked for in {})"),
+        (("python3", "-u", "-W", "error", "/x/y.py"), "python3 is to run /x/y.py, which does not exist"),
+        (("perl", "-w", "x.pl"), "perl is to run x.pl, which does not exist (looked for in {})"),
+        (("true", "&&", "true"), "the word && goes to true as it is, without a shell: for one say -- sh -c '…'"),
+        (("true", ">", "x"), "the word > goes to true as it is, without a shell: for one say -- sh -c '…'"),
+        (("sh", "train.sh"), None),
+        (("sh", "-ec", "exit 0"), None),
+        (("python3", "-um", "train", "x"), None),
+        (("python3", "-V"), None),
+        (("perl", "-we", "1"), None),
+        (("sh",), None),
+        (("test", "2", ">", "1"), None),
+        (("find", ".", "-exec", "true", ";"), None),
+    ],
+)  # fmt: skip
+def test_words_that_are_likely_not_meant(told, tmp_path, monkeypatch, argv, warned):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.sh").touch()
+    path = {"PATH": f"{os.path.dirname(sys.executable)}:/usr/bin:/bin"}
+    wanted = [] if warned is None else [("warning", warned.format(tmp_path))]
+    assert told(command(argv=argv), path) == wanted
+
+
 # The workload
 
 

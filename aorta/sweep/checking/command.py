@@ -6,7 +6,8 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from aorta.model.text import printable
-from aorta.sweep.checking.problem import ERROR, WARNING, Problem, error, of_cells
+from aorta.sweep.checking.problem import ERROR, WARNING, Problem, error, of_cells, warning
+from aorta.sweep.checking.words import hint, odd_words
 from aorta.sweep.overlay import environ_under, overlay_of
 from aorta.sweep.plan import Plan, PlannedCell
 
@@ -37,6 +38,7 @@ def check_command(plan: Plan, environ: Mapping[str, str]) -> Iterator[Problem]:
         return seen[path]
 
     yield from of_cells(plan.cells, told, all_named=False)
+    yield from (warning(text) for text in odd_words(argv))
 
 
 def _faults(program: str, path: str | None) -> Iterator[Told]:
@@ -45,7 +47,7 @@ def _faults(program: str, path: str | None) -> Iterator[Told]:
         fault = _fault(program)
         if fault is not None:
             where = "" if program.startswith("/") else f" (looked for in {printable(os.getcwd())})"
-            yield ERROR, f"the command {shown} {fault}{where}"
+            yield ERROR, f"the command {shown} {fault}{where}{hint(program)}"
             return
         yield from _unlike_a_program(program)
         return
@@ -58,14 +60,10 @@ def _faults(program: str, path: str | None) -> Iterator[Told]:
             return
         if fault != _ABSENT and program:
             hindered = hindered or f"the command {printable(candidate)} {fault}"
-    yield ERROR, hindered or f"the command {shown} is not on the PATH that the trial has{_hint(program)}"
+    yield ERROR, hindered or f"the command {shown} is not on the PATH that the trial has{hint(program)}"
 
 
 _ABSENT = "does not exist"
-
-
-def _hint(program: str) -> str:
-    return f"; for the one in this directory say ./{printable(program)}" if os.path.isfile(program) else ""
 
 
 def _fault(path: str) -> str | None:
