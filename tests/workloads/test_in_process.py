@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 
 import pytest
 
@@ -60,9 +59,7 @@ def test_no_logs_where_none_are_wanted(execute, files, capsys):
 
 
 def test_a_timeout_reaches_python_code(execute):
-    begun = time.monotonic()
     found = execute("in_process", run="hangs", timeout=0.5)
-    assert time.monotonic() - begun < 2
     assert (found.verdict, found.timed_out, found.reason) == ("error", True, "timed out after 0.5 s in run")
     assert "in hangs" in found.traceback
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -73,10 +70,8 @@ def test_a_timeout_reaches_python_code(execute):
 def test_a_signal_to_aorta_passes_whatever_the_workload_catches(execute, tmp_path, what):
     marker = tmp_path / "marker"
     signal_soon(signal.SIGTERM)
-    begun = time.monotonic()
     with pytest.raises(process.Stopped):
         execute("in_process", run=what, marker=str(marker))
-    assert time.monotonic() - begun < 2
     assert marker.read_text() == "cleaned\n"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -157,11 +158,11 @@ def test_a_child_that_comes_back_is_not_the_trial(execute):
 def test_a_timeout_ends_it_with_its_stacks(execute):
     begun = time.monotonic()
     found = execute(run="hangs", timeout=1.0)
-    assert time.monotonic() - begun < 4
+    whole = time.monotonic() - begun
     assert (found.verdict, found.timed_out) == ("error", True)
     assert found.reason.startswith("timed out after 1 s in run, it was at ")
     assert "in hangs" in found.traceback
-    assert 1.0 <= found.elapsed_s < 1.5
+    assert 1.0 <= found.elapsed_s < whole < 30
 
 
 @pytest.mark.parametrize("what", ["hangs_for_ever", "stops"])
@@ -206,9 +207,12 @@ def test_nothing_grows(execute, files):
 
 
 def test_the_interpreter_s_start_is_no_part_of_the_time(execute):
+    begun = time.monotonic()
     found = execute()
-    assert found.elapsed_s < 0.02
-    assert any(note.startswith("the interpreter took 0.") for note in found.notes)
+    whole = time.monotonic() - begun
+    (note,) = found.notes
+    start = float(re.fullmatch(r"the interpreter took (\d+\.\d\d) s to start", note)[1])
+    assert 0 < found.elapsed_s < whole - start + 0.005
 
 
 SWEEP = """
@@ -246,13 +250,14 @@ def started_sweep(stem, what="hangs"):
 
 
 def test_a_stop_ends_the_trial_and_is_raised_again(files):
-    """SIGTERM to a sweep: the worker and its child are gone within two seconds."""
+    """SIGTERM to a sweep: the worker and its child are gone soon after."""
     sweep, _ = started_sweep(files.stem, "hangs_for_ever")
     time.sleep(0.3)
     begun = time.monotonic()
     sweep.send_signal(signal.SIGTERM)
     assert sweep.communicate(timeout=20)[0] == f"stopped {128 + signal.SIGTERM}\n"
-    assert time.monotonic() - begun < 3
+    # Not the grace of ten seconds that a trial gets whose own time is over.
+    assert time.monotonic() - begun < 8
     assert not subprocess.run(["pgrep", "-f", files.stem], capture_output=True).stdout
     assert sorted(os.listdir(os.path.dirname(files.stem))) == ["trial_000.stderr.log", "trial_000.stdout.log"]
 

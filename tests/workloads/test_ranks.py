@@ -1,7 +1,6 @@
 """``ranks``: real ranks exchange values over a real store, without torch."""
 
 import sys
-import time
 
 import pytest
 
@@ -68,10 +67,8 @@ def test_a_store_that_ends_releases_who_waits():
     client = Client("127.0.0.1", server.port, 0.3)
     client.set("a", "1")
     assert (client.get("a"), client.get("a", last=True)) == ("1", "1")
-    begun = time.monotonic()
-    with pytest.raises(StoreError, match="a did not come"):
+    with pytest.raises(StoreError, match=r"a did not come .* within 0.3 s"):
         client.get("a")
-    assert time.monotonic() - begun < 2
     client.close()
     server.close()
 
