@@ -340,7 +340,7 @@ def _went(session: "Session", asked: Mapping[str, Any]) -> "Done":
         return session.go(shown)
     except (Stopped, OSError) as error:
         shown.close()
-        if session.run is not None:
+        if session.run is not None and session.run.begun:
             say(f"aorta: what is known stands in {session.run.path}; go on with:")
             say(f"aorta: aorta sweep run --resume {session.run.path}")
         if isinstance(error, OSError):

@@ -6,6 +6,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 
@@ -277,3 +278,34 @@ def test_a_disk_that_is_full_is_one_line(sweeps):
     done = sweeps.run("--output", "/dev/full", command=("true",))
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "Traceback" not in done.stderr
+
+
+def test_a_run_of_which_nothing_was_written_is_not_called_one_to_go_on_with(sweeps):
+    recipe = sweeps.recipe("none", trials=2)
+    # The recipe fits in, the snapshot of the host does not.
+    words = ["-m", "aorta", "sweep", "run", "--recipe", recipe, "--", "true"]
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -f 4; exec "$@"', "sh", sys.executable, *words],
+        cwd=sweeps.folder,
+        env=sweeps.environ(),
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "cannot write" in line
+
+
+def test_many_trials_that_never_ran_cost_nothing(sweeps):
+    sweeps.recipe("none", trials=10**12)
+    assert sweeps.run("--fail-fast", command=("false",)).returncode == 0
+    assert sweeps.run("--fail-fast", "--resume", command=("false",), timeout=20).returncode == 0
+    assert [trial for _, trial in sweeps.records()] == [0, 1]
+
+
+@pytest.mark.parametrize("count", ["\u00b2", "-1", "x", ""])
+def test_what_is_no_number_of_starts_begins_a_new_run(sweeps, count):
+    sweeps.recipe("none", trials=1)
+    assert sweeps.run(command=("true",), SLURM_RESTART_COUNT=count).returncode == 0

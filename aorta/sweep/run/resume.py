@@ -8,7 +8,7 @@ from typing import Any
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.reading import MatrixError, matrix_of
 from aorta.sweep.matrix.reading import read as read_matrix
-from aorta.sweep.plan import Plan
+from aorta.sweep.plan import Plan, PlannedCell
 from aorta.sweep.run.store import RunDirectory, StoreError, place_of
 from aorta.sweep.slug import slug
 from aorta.sweep.summary import TrialSummary
@@ -16,6 +16,7 @@ from aorta.sweep.summary import TrialSummary
 #: A scheduler sets it in a job that it starts again; from 1 on a run goes on by itself.
 RESTARTS = "SLURM_RESTART_COUNT"
 
+_RECORD = re.compile(r"trial_([0-9]+)\.json")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:-\d+)?")
 
 
@@ -137,14 +138,24 @@ def recorded(run: RunDirectory, plan: Plan) -> tuple[list[TrialSummary], list[st
 
     found, wrong = [], []
     for cell in plan.cells:
-        for trial in range(cell.trials):
+        for trial in _on_disk(run, cell):
             path = run.files(cell.name, trial).record
             try:
                 found.append(read(path, cell.name, trial, run.relative(path)))
-            except FileNotFoundError:
-                continue
             except RecordError as error:
                 wrong.append(f"{error}; the trial runs again")
             except (OSError, UnicodeError) as error:
                 raise StoreError(f"cannot read {path}: {error}") from None
     return found, wrong
+
+
+def _on_disk(run: RunDirectory, cell: PlannedCell) -> list[int]:
+    """Return the trials of a cell of which there is a record; few, however many are planned."""
+    folder = os.path.dirname(run.files(cell.name, 0).record)
+    found = map(_RECORD.fullmatch, os.listdir(folder))
+    numbers = {int(match[1]) for match in found if match is not None}
+    return sorted(
+        number
+        for number in numbers
+        if number < cell.trials and os.path.isfile(run.files(cell.name, number).record)
+    )

@@ -68,6 +68,11 @@ class RunDirectory:
         """Return the run's own part of the path, its time."""
         return os.path.basename(self.path)
 
+    @property
+    def begun(self) -> bool:
+        """Tell whether there is a run to go on with."""
+        return os.path.exists(os.path.join(self.path, MATRIX_JSON))
+
     def close(self) -> None:
         """Let others write to the directory."""
         os.close(self._lock)
