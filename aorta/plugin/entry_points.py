@@ -7,6 +7,10 @@ import os
 import sys
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 def may_declare(group: str) -> bool:
@@ -29,6 +33,19 @@ def may_declare(group: str) -> bool:
         except OSError:
             return True
     return False
+
+
+def declared(group: str) -> "list[EntryPoint]":
+    """Return the entry points of a group in the order of their names.
+
+    Nothing of ``importlib.metadata`` is imported where none is declared. Raises what that raises for
+    metadata that it cannot read, which may be any exception.
+    """
+    if not may_declare(group):
+        return []
+    from importlib import metadata
+
+    return sorted(metadata.entry_points(group=group), key=lambda point: (point.name, point.value))
 
 
 def _declarations(folder: str) -> Iterator[bytes]:

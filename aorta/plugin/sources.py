@@ -21,7 +21,7 @@ from aorta.plugin.declare import (
     THIS,
     RegistrationError,
 )
-from aorta.plugin.entry_points import may_declare
+from aorta.plugin.entry_points import declared
 from aorta.plugin.importing import imported
 from aorta.plugin.registry import Candidate, told
 
@@ -87,12 +87,8 @@ def _by_name(name: str, source: str) -> Named:
 
 
 def _entry_points() -> Iterator[Named | Candidate]:
-    if not may_declare(GROUP):
-        return
-    from importlib import metadata
-
     try:
-        points = sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+        points = declared(GROUP)
     except Exception as error:
         yield Candidate(name=GROUP, source="entry_point", status="failed", detail=told(error))
         return

@@ -9,7 +9,7 @@ may hang or end its process; each that is broken costs itself and leaves a line.
 
 import functools
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aorta.model.frozen import frozen
@@ -40,10 +40,8 @@ def plugins() -> Found:
 
 @functools.cache
 def _found(_path: tuple[str, ...]) -> Found:
-    from aorta.plugin.entry_points import may_declare
-
     problems: list[str] = []
-    points = [point for group in GROUPS if may_declare(group) for point in _points(group, problems)]
+    points = [point for group in GROUPS for point in _points(group, problems)]
     lost = _lost(points)
     mitigations, environments = [], []
     for point in points:
@@ -69,13 +67,15 @@ def _found(_path: tuple[str, ...]) -> Found:
     return Found(mitigations=tuple(mitigations), environments=tuple(environments), problems=tuple(problems))
 
 
-def _points(group: str, problems: list[str]) -> "Iterator[EntryPoint]":
-    from importlib import metadata
+def _points(group: str, problems: list[str]) -> "Iterable[EntryPoint]":
+    from aorta.plugin.entry_points import declared
 
     try:
-        yield from sorted(set(metadata.entry_points(group=group)), key=lambda one: (one.name, one.value))
+        # A distribution that is on the path twice declares the same twice.
+        return dict.fromkeys(declared(group))
     except Exception as error:
         problems.append(f"entry points of {group} cannot be read: {error}")
+        return ()
 
 
 def _lost(points: "list[EntryPoint]") -> dict[str, str]:

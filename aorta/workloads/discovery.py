@@ -114,14 +114,10 @@ def _snake(name: str) -> str:
 
 
 def _of_entry_points() -> Iterator[Found]:
-    from aorta.plugin.entry_points import may_declare
-
-    if not may_declare(GROUP):
-        return
-    from importlib import metadata
+    from aorta.plugin.entry_points import declared
 
     try:
-        points = sorted(metadata.entry_points(group=GROUP), key=lambda point: (point.name, point.value))
+        points = declared(GROUP)
     except Exception as error:
         problem = f"the entry points of {GROUP} cannot be read: {_said(error)}"
         yield Found(
