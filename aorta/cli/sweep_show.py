@@ -158,7 +158,7 @@ def _rich(document: Mapping[str, Any], folder: str, out: Stdout) -> None:
         table.add_row(*(Text(column[index]) for column in shown.values()), style=style)
     console.print(table)
     base = next((cell for cell in cells if cell["name"] == document["baseline_cell"]), None)
-    told = [*notes.of_all(cells), *(note for cell in cells for note in notes.of_cell(cell, base))]
+    told = [*notes.of_all(document, cells), *(note for cell in cells for note in notes.of_cell(cell, base))]
     for note in (*told, *document["warnings"]):
         console.print(Text(f"* {clean(note)}"))
     console.print(Text(end_summary(document), style="bold"))

@@ -7,6 +7,7 @@ from typing import Any
 from aorta.cli.plain import clean
 from aorta.model.text import count_of
 from aorta.sweep.matrix.compare import BASELINE, BETTER, WORSE
+from aorta.sweep.matrix.kinds import together, told
 from aorta.sweep.matrix.table import probability
 
 #: What ``--fail-on`` takes.
@@ -27,9 +28,9 @@ def end_summary(document: Mapping[str, Any]) -> str:
         counts["clean"] += _is_clean(cell)
     if counts["clean"] == len(cells) and document["complete"]:
         return f"Sweep summary: all {count_of(len(cells), 'cell')} passed."
-    told = [f"{counts['clean']} clean", f"{counts['failing']} with failing trials"]
-    told += [f"{counts['errors']} with errors", f"{counts['unjudged']} not judged"]
-    lines = [f"Sweep summary: {count_of(len(cells), 'cell')}: {', '.join(told)}."]
+    lot = [f"{counts['clean']} clean", f"{counts['failing']} with failing trials"]
+    lot += [f"{counts['errors']} with errors", f"{counts['unjudged']} not judged"]
+    lines = [f"Sweep summary: {count_of(len(cells), 'cell')}: {', '.join(lot)}."]
     if not document["complete"]:
         totals, why = document["totals"], f" ({document['why']})" if document["why"] else ""
         done = f"{totals['done']} of {count_of(totals['planned'], 'trial')} done"
@@ -49,7 +50,10 @@ def _line(cell: Mapping[str, Any]) -> str:
     text = f"  [{word}] {clean(cell['name'])}: {'; '.join(_counts(cell))}"
     if first is None:
         return text
+    kinds = together(cell)
     why = f": {clean(first['reason'])}" if first["reason"] else ""
+    if len(kinds) > 1:
+        why = f": {clean(told(kinds))}" + (f"; first: {clean(first['reason'])}" if first["reason"] else "")
     return f"{text}{why} -> {clean(os.path.dirname(first['path']))}"
 
 

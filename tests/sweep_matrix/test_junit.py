@@ -43,12 +43,13 @@ def test_reasons_are_messages_that_xml_can_hold():
     assert found.find(".//error").get("message") == "ended with SIGKILL"
 
 
-def test_properties_name_the_overlay_and_not_its_values():
-    layer = Layer(source="cell extra_env", change=Change(set={"A": "private"}, unset=("B",)))
+def test_properties_are_the_overlay_without_secrets():
+    change = Change(set={"A": "1", "SITE_TOKEN": "private"}, unset=("B",))
+    layer = Layer(source="cell extra_env", change=change)
     text = junit(document([cell("a", layers=(layer,), diagnostic="log")], trials("a", "p")))
     found = {one.get("name"): one.get("value") for one in ET.fromstring(text).iter("property")}
     assert (found["env.A"], found["env.B"], found["diagnostic"], found["mitigations"]) == (
-        "set",
+        "1",
         "unset",
         "log",
         "a",

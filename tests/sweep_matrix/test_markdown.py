@@ -4,10 +4,12 @@ import re
 
 import pytest
 
+from aorta.cli.sweep_summary import end_summary
 from aorta.sweep.matrix.markdown import Page, escaped
 from aorta.sweep.matrix.run_facts import INTERRUPTED, RUNNING, STOPPED, State
 from aorta.sweep.matrix.table import duration, percent
-from aorta.sweep.recipe.model import StopAfter
+from aorta.sweep.overlay import Layer
+from aorta.sweep.recipe.model import Change, StopAfter
 
 from .made import DONE, RUN, cell, document, matrix, stepped, trial, trials
 
@@ -146,6 +148,80 @@ def test_steps_that_cannot_be_compared_are_said():
     assert "a: steps are not compared: its step times are wall_clock, the baseline's per_step." in told
 
 
+def test_cells_whose_steps_cannot_be_compared_alike_are_told_together():
+    summaries = [stepped("none", 0, 9, 10), *(stepped(name, 0, 9, source="wall_clock") for name in "abc")]
+    lines = notes(page([cell(name) for name in ("none", *"abc")], summaries)).splitlines()
+    assert [line for line in lines if "steps are not compared" in line] == [
+        "* a, b, c: steps are not compared: its step times are wall_clock, the baseline's per_step."
+    ]
+
+
+def test_that_no_cure_could_have_been_called_and_how_many_trials_could():
+    cells = [cell(name, trials=10) for name in ("none", "a", "b", "c")]
+    verdicts = {"none": "ffff" + "p" * 6, "a": "p" * 10, "b": "fff" + "p" * 7, "c": "ffff" + "p" * 6}
+    made = [one for name, letters in verdicts.items() for one in trials(name, letters)]
+    first, second = notes(page(cells, made)).strip().splitlines()
+    assert first == (
+        "* No difference seen: a, b, c (10 judged trials each): only failure rates of at least 100% would have"
+        " been called; no cure could have been, not even one that never fails."
+    )
+    assert second == (
+        "* Judged trials a cell with which rates as these would be called: a (0% against 40%): about"
+        " 17, b (30% against 40%): about 287."
+    )
+    running = page(cells, made, State(word=RUNNING))
+    assert "Judged trials a cell" not in running
+
+
+def test_a_difference_that_no_number_of_trials_would_show():
+    cells = [cell(name, trials=100) for name in ("none", "a")]
+    text = notes(page(cells, [*trials("none", "f" * 50 + "p" * 50), *trials("a", "f" * 49 + "p" * 51)]))
+    assert "a (49% against 50%): more than 1000." in text
+
+
+def test_the_command_and_the_variables_of_each_cell():
+    change = Change(set={"HSA_NO_SCRATCH_RECLAIM": "1", "SITE_TOKEN": "hunter2"}, unset=("A_B",))
+    cells = [cell("none"), cell("a", layers=(Layer(source="mitigation a", change=change),))]
+    text = page(cells, trials("none", "p"), command=("sh", "-c", "echo *"))
+    assert "\n* Command: sh -c 'echo \\*'\n" in text
+    head, *lines = text.partition("## Variables\n")[2].split("\n\n")[0].splitlines()
+    assert (head, lines[0]) == ("", "* **none**: none is changed")
+    assert lines[1].startswith("* **a**: A_B is taken away, HSA_NO_SCRATCH_RECLAIM=1, SITE_TOKEN=")
+    assert "hunter2" not in text
+    assert "## Variables" not in page([cell("none")], trials("none", "p"))
+
+
+def test_steps_of_a_command_are_those_that_it_showed():
+    command = ("sh", "x")
+    shown = [stepped("none", 0, 9, 10, 11, 12, 13, 14, iterations=6)]
+    text = page([cell("none")], shown, command=command, warmup_steps=1)
+    assert "* Trials: 5 a cell, 6 steps each, of which 1 for warming up\n" in text
+    assert "* Trials: 5 a cell\n" in page([cell("none")], trials("none", "p"), command=command)
+    assert "* Trials: 5 a cell, 1 step each\n" in page([cell("none")], trials("none", "p"))
+
+
+def test_failures_of_several_kinds_are_counted_by_kind():
+    ids = {"tier1:sigsegv": 3, "tier2:hang": 2, "tier1:exit_nonzero": 3, "tier4:nan_signature": 1}
+    made, number = [trial("a", 9)], 0
+    for id_, times in ids.items():
+        for _ in range(times):
+            # A command that tells of NaN mostly exits with another status than 0 too.
+            also = ("tier1:exit_nonzero",) if id_.startswith("tier4") else ()
+            made.append(trial("a", number, "fail", failed=(*also, id_), exit_code=3, reason=f"of {id_}"))
+            number += 1
+    text = page([cell("none", trials=10), cell("a", trials=10)], made)
+    assert (
+        "  * failures by kind: tier1:sigsegv in 3, exit status 3 in 3, tier2:hang in 2, tier4:nan_signature in 1\n"
+        in text
+    )
+    assert rows(text)["a"]["Top finding"] == "tier1:sigsegv in 3, 3 other kinds"
+    line = end_summary(document([cell("none", trials=10), cell("a", trials=10)], made)).splitlines()[-1]
+    assert line == (
+        "  [fail] a: 9/10 failed: tier1:sigsegv in 3, exit status 3 in 3, tier2:hang in 2, tier4:nan_signature in"
+        " 1; first: of tier1:sigsegv -> cells/a"
+    )
+
+
 def test_too_few_trials_are_said_once_for_all():
     cells = [cell(name) for name in ("none", "a", "b")]
     text = notes(page(cells, [one for name in ("none", "a", "b") for one in trials(name, "pf")]))
@@ -193,6 +269,7 @@ def test_where_to_look():
     text = page([cell("none"), cell("a")], summaries)
     assert text.partition("## Where to look\n\n")[2] == (
         "* **a**: 2 failed, 1 without a verdict of 3\n"
+        "  * failures by kind: exit N in 1, later in 1\n"
         "  * first failure, [cells/a/trial_001.json](cells/a/trial_001.json): exit 139\n"
         "  * first error, [cells/a/trial_000.json](cells/a/trial_000.json): no such image\n"
         "  * hint in 1 trial: try x\n"

@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aorta.sweep.matrix.statistics import ALPHA, detectable, fisher, holm, smallest_effect, wilson
+from aorta.sweep.matrix.statistics import (
+    ALPHA,
+    detectable,
+    fisher,
+    holm,
+    smallest_effect,
+    trials_needed,
+    wilson,
+)
 
 
 def exact(failed, passed, failed_baseline, passed_baseline):
@@ -152,3 +160,14 @@ def test_what_is_detectable_beside_a_baseline_that_fails():
     assert fisher(17, 3, 10, 10).more <= ALPHA / 2 < fisher(16, 4, 10, 10).more
     assert detectable(5, 5, 5, 1) == (None, 0.2)
     assert detectable(1, 2, 2, 1) == (None, None)
+
+
+def test_the_trials_that_are_needed_are_enough_and_nearly_no_fewer():
+    for rate, of_base, others in ((0.0, 0.4, 1), (0.0, 0.4, 3), (1.0, 0.5, 2), (0.3, 0.4, 3), (0.02, 0.2, 7)):
+        needed = trials_needed(rate, of_base, others, 1000)
+        limit = ALPHA / (2 * others)
+        for n, is_enough in ((needed, True), (int(needed * 0.8), False)):
+            failed, base = round(rate * n), round(of_base * n)
+            assert (min(fisher(failed, n - failed, base, n - base)) <= limit) is is_enough, (rate, of_base, n)
+    assert trials_needed(0.49, 0.5, 1, 1000) is None
+    assert trials_needed(0.5, 0.5, 1, 1000) is None

@@ -59,6 +59,11 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
 EFFECT = MappingProxyType({id_: effect for id_, effect, _ in _TABLE})
 MEANING = MappingProxyType({id_: meaning for id_, _, meaning in _TABLE})
 
+#: What is only said of a trial when nothing better is, the last last.
+TELLS_LESS = MappingProxyType(
+    {"tier4:python_traceback": 1, "tier1:sigabrt": 2, "tier1:exit_nonzero": 3, "meta:missing_pass_signal": 4}
+)
+
 #: Those that can be disabled by their id; the tiers by theirs.
 DETECTORS = frozenset(id_ for id_ in EFFECT if id_.startswith("tier"))
 TIERS = ("tier1", "tier2", "tier3", "tier4", "tier5")

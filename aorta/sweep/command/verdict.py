@@ -8,7 +8,7 @@ broken start explains says that it failed.
 
 from collections.abc import Sequence
 
-from aorta.sweep.command.catalogue import Enabled
+from aorta.sweep.command.catalogue import TELLS_LESS, Enabled
 from aorta.sweep.command.exits import CRASHES, End, id_of
 from aorta.sweep.command.waiting import EXITED, Status
 from aorta.sweep.outcome import ERROR, FAIL, PASS, Finding
@@ -24,9 +24,6 @@ _EXPLAINS_ABORT = frozenset({"tier4:out_of_memory"})
 _ABORT = "tier1:sigabrt"
 _MISSING = "meta:missing_pass_signal"
 _CRASH_IDS = frozenset(f"tier1:{name.lower()}" for name in CRASHES)
-
-#: What is only said of a trial when nothing better is.
-_TELLS_LESS = {"tier4:python_traceback": 1, _ABORT: 2, "tier1:exit_nonzero": 3, _MISSING: 4}
 
 NO_STEP = "did not reach a step"
 
@@ -83,7 +80,7 @@ def _why(findings: Sequence[Finding], end: End) -> str:
 
 def _reason(findings: Sequence[Finding]) -> str:
     """Return the text of the finding that tells most: the output and the kernel say more than the exit."""
-    best = min(findings, key=lambda one: _TELLS_LESS.get(one.id, 0))
+    best = min(findings, key=lambda one: TELLS_LESS.get(one.id, 0))
     if best.id.startswith(("tier1:", "tier2:", "meta:")):
         return best.text or best.id
     return f"{best.id}: {best.text}" if best.text else best.id

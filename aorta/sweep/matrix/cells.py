@@ -7,6 +7,7 @@ from typing import Any
 
 from aorta.model.redact import redact, redact_value
 from aorta.sweep.matrix.compare import Comparison, Pace
+from aorta.sweep.matrix.kinds import KEPT, rank
 from aorta.sweep.matrix.samples import Summed
 from aorta.sweep.matrix.statistics import wilson
 from aorta.sweep.matrix.tally import Tally
@@ -85,6 +86,8 @@ def counted(tally: Tally, comparison: Comparison, pace: Pace) -> dict[str, Any]:
         "top_warn_detector_id": _top(tally.warned),
         "failure_detectors": _ranked(tally.detectors, "id"),
         "warn_detectors": _ranked(tally.warned, "id"),
+        "failure_kinds": _ranked(tally.kinds[FAIL], "kind")[:KEPT],
+        "error_kinds": _ranked(tally.kinds[ERROR], "kind")[:KEPT],
         "failure_hints": _ranked(tally.hints, "hint")[:HINTS],
         "metrics_summary": {
             name: {"mean": metric.mean, "min": metric.min, "max": metric.max, "n": metric.n}
@@ -118,8 +121,8 @@ def _top(counts: Counter[str]) -> str | None:
 
 
 def _sorted(counts: Counter[str]) -> Sequence[tuple[str, int]]:
-    """Return counts, the largest first, by name where they are equal: in no order of trials."""
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    """Return counts, the largest first, then what tells more, then by name: in no order of trials."""
+    return sorted(counts.items(), key=lambda item: (-item[1], rank(item[0]), item[0]))
 
 
 def trial(summary: TrialSummary) -> dict[str, Any]:

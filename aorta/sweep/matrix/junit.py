@@ -58,9 +58,9 @@ def _properties(cell: Cell, document: Mapping[str, Any]) -> list[tuple[str, str]
         ("mitigations", ", ".join(cell["mitigations"])),
         *([("diagnostic", cell["diagnostic"])] if cell["diagnostic"] else []),
         ("against baseline", CALLED[cell["comparison"]["call"]]),
-        # Values may be private; a report goes further than a run's directory.
+        # What looks like a secret is redacted in the document.
         *(
-            (f"env.{name}", "set" if value is not None else "unset")
+            (f"env.{name}", "unset" if value is None else value)
             for name, value in cell["env_overlay"].items()
         ),
     ]

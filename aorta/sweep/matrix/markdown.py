@@ -1,11 +1,13 @@
 """matrix.md: the matrix for people, raw or rendered, from the document alone."""
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from aorta.model.text import count_of, printable
 from aorta.sweep.matrix import notes
+from aorta.sweep.matrix.kinds import told
 from aorta.sweep.matrix.table import Cell, Column, columns, milliseconds
 
 #: The widest that a column is padded to, in characters.
@@ -23,6 +25,7 @@ class _Part(NamedTuple):
     cell: Cell
     base: Cell | None
     row: tuple[str, ...]
+    variables: str
     notes: tuple[str, ...]
     pointer: str | None
 
@@ -41,11 +44,14 @@ class Page:
         parts = [self._part(cell, base) for cell in cells]
         blocks = [f"# Sweep matrix: {escaped(head['workload'])}"]
         blocks += [f"> **{escaped(text)}**" for text in notes.callouts(head, cells)]
-        blocks.append("\n".join(f"* {line}" for line in _facts(head, base)))
+        blocks.append("\n".join(f"* {line}" for line in _facts(head, base, cells)))
         blocks.append(_table(self._columns, [part.row for part in parts]))
-        told = [note for part in parts for note in part.notes]
-        told += [f"Warning: {text}" for text in head["warnings"]]
-        remarks = [f"* {escaped(note)}" for note in (*notes.of_all(cells), *told)]
+        variables = [part.variables for part in parts]
+        if any(cell["env_overlay"] for cell in cells):
+            blocks.append("\n".join(["## Variables", "", *variables]))
+        further = [note for part in parts for note in part.notes]
+        further += [f"Warning: {text}" for text in head["warnings"]]
+        remarks = [f"* {escaped(note)}" for note in (*notes.of_all(head, cells), *further)]
         if remarks:
             blocks.append("\n".join(["## Notes", "", *remarks]))
         pointers = [part.pointer for part in parts if part.pointer]
@@ -58,22 +64,25 @@ class Page:
         if known is not None and known.cell is cell and known.base is base:
             return known
         row = tuple(escaped(column.text(cell)) for column in self._columns)
-        part = _Part(cell, base, row, tuple(notes.of_cell(cell, base)), _pointer(cell))
+        part = _Part(cell, base, row, _variables(cell), tuple(notes.of_cell(cell, base)), _pointer(cell))
         self._parts[cell["name"]] = part
         return part
 
 
-def _facts(head: Mapping[str, Any], base: Cell | None) -> Iterator[str]:
+def _facts(head: Mapping[str, Any], base: Cell | None, cells: Sequence[Cell]) -> Iterator[str]:
     if head["ticket"]:
         yield f"Ticket: {escaped(head['ticket'])}"
     source = head["recipe_source"]
     if source["path"] or source["sha256"]:
         digest = f" (sha256 {escaped(source['sha256'][:10])})" if source["sha256"] else ""
         yield f"Recipe: {escaped(source['path'] or 'given by options')}{digest}"
-    steps, warmup = head["steps_per_trial"], head["warmup_steps"]
+    if head["command"]:
+        yield f"Command: {escaped(shlex.join(head['command']))}"
+    steps, warmup = _steps(head, cells), head["warmup_steps"]
     stop = head["stop_after"]
     yield (
-        f"Trials: {'up to ' if stop else ''}{head['trials_per_cell']} a cell, {count_of(steps, 'step')} each"
+        f"Trials: {'up to ' if stop else ''}{head['trials_per_cell']} a cell"
+        + (f", {count_of(steps, 'step')} each" if steps else "")
         + (f", of which {warmup} for warming up" if 0 < warmup < steps else "")
         + (f"; a cell ends after {stop['events']} with {stop['event_verdict']}" if stop else "")
     )
@@ -87,6 +96,22 @@ def _facts(head: Mapping[str, Any], base: Cell | None) -> Iterator[str]:
     again = f", gone on with {escaped(', '.join(head['resumed_at']))}" if head["resumed_at"] else ""
     run = f"{escaped(head['run_id'])}, {escaped(head['run_timestamp'])}"
     yield f"Run: {run}{where}{again}, {escaped(made_by)}"
+
+
+def _steps(head: Mapping[str, Any], cells: Sequence[Cell]) -> int:
+    """Return the steps of a trial; 0 where nobody knows. Of a command they are what its trials showed."""
+    if not head["command"]:
+        return int(head["steps_per_trial"])
+    return max((cell["executed_iter_max"] or 0 for cell in cells), default=0)
+
+
+def _variables(cell: Cell) -> str:
+    """Return what a cell changes of the variables; secrets are redacted in the document."""
+    changes = [
+        f"{name} is taken away" if value is None else f"{name}={shlex.quote(value)}"
+        for name, value in sorted(cell["env_overlay"].items())
+    ]
+    return f"* **{escaped(cell['name'])}**: {', '.join(map(escaped, changes)) or 'none is changed'}"
 
 
 def _table(shown: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
@@ -115,6 +140,9 @@ def _pointer(cell: Cell) -> str | None:
     if not counts:
         return None
     lines = [f"* **{escaped(cell['name'])}**: {', '.join(counts)} of {cell['done_count']}"]
+    for kinds, word in (("failure_kinds", "failures"), ("error_kinds", "errors")):
+        if len(cell[kinds]) > 1:
+            lines.append(f"  * {word} by kind: {escaped(told(cell[kinds]))}")
     for key, word in (("first_failure", "failure"), ("first_error", "error")):
         if cell[key]:
             why = f": {escaped(cell[key]['reason'])}" if cell[key]["reason"] else ""

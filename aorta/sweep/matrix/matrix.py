@@ -175,6 +175,7 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
             "fingerprint": run.fingerprint,
         },
         "runtime_provenance": {"package_version": run.version, "git_sha": run.revision},
+        "command": list(redact_argv(recipe.command)),
         "argv": list(redact_argv(run.argv)),
         "node": run.node,
         "cwd": run.cwd,

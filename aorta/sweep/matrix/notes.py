@@ -6,6 +6,7 @@ from typing import Any
 from aorta.model.text import count_of, listed
 from aorta.sweep.matrix.compare import BETTER, FASTER, NO_DIFFERENCE, SLOWER, TOO_FEW, UNKNOWN, WORSE
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING
+from aorta.sweep.matrix.statistics import trials_needed
 from aorta.sweep.matrix.table import Cell, milliseconds, paced, percent
 from aorta.sweep.outcome import ERROR, FAIL, PASS
 
@@ -13,6 +14,8 @@ _COUNTED = {PASS: "passed_count", FAIL: "failed_count", ERROR: "error_count"}
 
 #: The most characters of an environment's digest, its kind aside.
 DIGEST = 12
+#: The most trials a cell that somebody is told to run.
+MANY = 1000
 
 
 def callouts(head: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[str]:
@@ -72,10 +75,6 @@ def _ended_early(cell: Cell) -> Iterator[str]:
 def _pace(cell: Cell, base: Cell) -> Iterator[str]:
     name, confound = cell["name"], cell["confound"]
     rate, of_base = cell["failure_rate"], base["failure_rate"]
-    if confound["tag"] == UNKNOWN:
-        if cell["step_time_samples"] and base["step_time_samples"]:
-            yield f"{name}: steps are not compared: {confound['why']}."
-        return
     if confound["tag"] not in (SLOWER, FASTER) or rate is None or of_base is None:
         return
     mean, of_baseline = (milliseconds(one["mean_step_time_ms"]) for one in (cell, base))
@@ -88,8 +87,19 @@ def _pace(cell: Cell, base: Cell) -> Iterator[str]:
         )
 
 
-def of_all(cells: Sequence[Cell]) -> Iterator[str]:
-    """Yield the notes that several cells share: what so many trials could not have shown."""
+def of_all(head: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[str]:
+    """Yield the notes that several cells share: what so many trials could not show, and how many could."""
+    base = next((cell for cell in cells if cell["name"] == head["baseline_cell"]), None)
+    if base is None:
+        return
+    yield from _limits(cells, base)
+    if head["state"] != RUNNING:
+        # Of trials that are still to come nobody knows, and the search takes its time.
+        yield from _further(cells, base)
+    yield from _other_steps(cells, base)
+
+
+def _limits(cells: Sequence[Cell], base: Cell) -> Iterator[str]:
     groups: dict[tuple[Any, ...], list[str]] = {}
     for cell in cells:
         call, judged = cell["comparison"]["call"], cell["passed_count"] + cell["failed_count"]
@@ -103,7 +113,35 @@ def of_all(cells: Sequence[Cell]) -> Iterator[str]:
             continue
         limits = [f"of at least {percent(worse_from)}"] if worse_from is not None else []
         limits += [f"of at most {percent(better_to)}"] if better_to is not None else []
-        yield f"No difference seen: {told}: only failure rates {' or '.join(limits)} would have been called."
+        text = f"No difference seen: {told}: only failure rates {' or '.join(limits)} would have been called"
+        if better_to is None and base["failed_count"]:
+            text += "; no cure could have been, not even one that never fails"
+        elif worse_from is None and base["passed_count"]:
+            text += "; nothing worse could have been, not even a cell that always fails"
+        yield f"{text}."
+
+
+def _further(cells: Sequence[Cell], base: Cell) -> Iterator[str]:
+    """Yield with how many trials the rates that were seen would be called, of cells of which they are not."""
+    rate, told = base["failure_rate"], []
+    for cell in cells:
+        own = cell["failure_rate"]
+        if cell["comparison"]["call"] in (NO_DIFFERENCE, TOO_FEW) and own != rate and None not in (own, rate):
+            needed = trials_needed(own, rate, len(cells) - 1, MANY)
+            number = f"more than {MANY}" if needed is None else f"about {needed}"
+            told.append(f"{cell['name']} ({percent(own)} against {percent(rate)}): {number}")
+    if told:
+        yield f"Judged trials a cell with which rates as these would be called: {listed(told)}."
+
+
+def _other_steps(cells: Sequence[Cell], base: Cell) -> Iterator[str]:
+    groups: dict[str, list[str]] = {}
+    for cell in cells:
+        confound = cell["confound"]
+        if confound["tag"] == UNKNOWN and cell["step_time_samples"] and base["step_time_samples"]:
+            groups.setdefault(confound["why"], []).append(cell["name"])
+    for why, names in groups.items():
+        yield f"{listed(names)}: steps are not compared: {why}."
 
 
 def _short(digest: str) -> str:

@@ -53,6 +53,7 @@ _COMPARISON = object_of(
 )
 _CONFOUND = object_of(tag=one_of(CONFOUNDS), percent=or_null(INTEGER), why=or_null(TEXT))
 _DETECTORS = list_of(object_of(id=TEXT, trials=COUNT))
+_KINDS = list_of(object_of(kind=TEXT, trials=COUNT))
 _STEP_TIMES = {
     f"{name}_step_time_ms": or_null(NUMBER) for name in ("mean", "std", "min", "max", "p50", "p90", "p99")
 }
@@ -92,6 +93,8 @@ _CELL = object_of(
     top_warn_detector_id=or_null(TEXT),
     failure_detectors=_DETECTORS,
     warn_detectors=_DETECTORS,
+    failure_kinds=_KINDS,
+    error_kinds=_KINDS,
     failure_hints=list_of(object_of(hint=TEXT, trials=COUNT)),
     metrics_summary=by_name(object_of(mean=NUMBER, min=NUMBER, max=NUMBER, n=COUNT)),
     env_digests=list_of(object_of(digest=TEXT, trials=list_of(COUNT))),
@@ -126,6 +129,7 @@ MATRIX = object_of(
     stop_after=_STOP_AFTER,
     recipe_source=object_of(path=or_null(TEXT), sha256=or_null(TEXT), fingerprint=or_null(TEXT)),
     runtime_provenance=object_of(package_version=or_null(TEXT), git_sha=or_null(TEXT)),
+    command=list_of(TEXT),
     argv=list_of(TEXT),
     node=or_null(TEXT),
     cwd=or_null(TEXT),

@@ -108,6 +108,24 @@ def detectable(
     )
 
 
+@functools.lru_cache(maxsize=4096)
+def trials_needed(rate: float, rate_baseline: float, comparisons: int, most: int) -> int | None:
+    """Return how many judged trials of a cell, and as many of the baseline, tell two failure rates apart.
+
+    That is when just these rates are seen, as near as whole trials come. None for more than ``most``, and
+    for rates that are the same.
+    """
+    limit = ALPHA / (DIRECTIONS * max(1, comparisons))
+
+    def is_called(n: int) -> bool:
+        failed, of_baseline = round(rate * n), round(rate_baseline * n)
+        return min(fisher(failed, n - failed, of_baseline, n - of_baseline)) <= limit
+
+    if rate == rate_baseline or not is_called(most):
+        return None
+    return _first(most + 1, lambda n: n > 0 and is_called(n))
+
+
 def _first(end: int, is_so: Callable[[int], bool]) -> int | None:
     """Return the first number from 0 below ``end`` from which on something is so; None for never."""
     low, high = 0, end

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from aorta.model.text import count_of
 from aorta.sweep.matrix.compare import BASELINE, BETTER, FASTER, SLOWER, WORSE
 from aorta.sweep.outcome import PER_STEP
 
@@ -121,11 +122,13 @@ def step(cell: Cell) -> str:
 
 
 def finding(cell: Cell) -> str:
-    """Return the detector that fired in most failing trials, else the one that warned in most."""
-    for kind, mark in (("failure_detectors", ""), ("warn_detectors", "warn ")):
-        if cell[kind]:
-            return f"{mark}{cell[kind][0]['id']} in {cell[kind][0]['trials']}"
-    return ""
+    """Return what most failing trials are of, and how many other kinds there are; else what warned most."""
+    kinds = cell["failure_kinds"] or cell["error_kinds"]
+    if kinds and cell["failure_detectors"]:
+        others = f", {count_of(len(kinds) - 1, 'other kind')}" if len(kinds) > 1 else ""
+        return f"{kinds[0]['kind']} in {kinds[0]['trials']}{others}"
+    warned = next(iter(cell["warn_detectors"]), None)
+    return f"warn {warned['id']} in {warned['trials']}" if warned else ""
 
 
 def drift(cell: Cell) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from aorta.model.frozen import frozen
 from aorta.model.redact import redact
+from aorta.sweep.matrix.kinds import kind_of
 from aorta.sweep.matrix.samples import Samples
 from aorta.sweep.outcome import ERROR, FAIL, NO_SOURCE, PASS, PER_STEP, SOURCES
 from aorta.sweep.summary import TrialSummary
@@ -58,6 +59,7 @@ class Tally:
         self.detectors: Counter[str] = Counter()
         self.warned: Counter[str] = Counter()
         self.hints: Counter[str] = Counter()
+        self.kinds: dict[str, Counter[str]] = {FAIL: Counter(), ERROR: Counter()}
         self.digests: dict[str, array[int]] = {}
         self.samples = Samples()
         self.source = NO_SOURCE
@@ -73,6 +75,8 @@ class Tally:
         self.outcomes[outcome_of(trial)] += 1
         self.detectors.update(dict.fromkeys(trial.failed, 1))
         self.warned.update(dict.fromkeys(trial.warned, 1))
+        if (kind := kind_of(trial)) is not None:
+            self.kinds[trial.verdict][kind] += 1
         if trial.hint:
             self.hints[redact(trial.hint)[:HINT]] += 1
         if trial.env_digest is not None:
