@@ -5,7 +5,7 @@ environment has ``docker``, ``venv``, ``buck_target``, ``emulator``, ``mirage_pr
 ``env``, which is written as a mitigation is. Every fault is told with its place, all at once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aorta.model.text import printable
 from aorta.sweep.recipe.model import PLACES, Change, EnvironmentRecipe
@@ -42,7 +42,11 @@ def change_of(value: object, place: str, faults: Faults) -> Change:
     parts = [name for name in value if name in PARTS]
     # A variable may be called "set"; its value is a text then, and no part is.
     if not parts or all(isinstance(one, str) for one in value.values()):
-        return Change(set=_values(value, place, faults))
+        meant = {name: near for name, one in value.items() if (near := part_meant(name, one))}
+        for name, near in meant.items():
+            faults.tell(f"{place}.{name}", f"is none of {', '.join(PARTS)}: did you mean {near}?")
+        rest = {name: one for name, one in value.items() if name not in meant}
+        return Change(set=_values(rest, place, faults))
     for name in value:
         if name not in PARTS:
             faults.tell(f"{place}.{name}", f"stands beside {parts[0]}, and is none of {', '.join(PARTS)}")
@@ -53,6 +57,15 @@ def change_of(value: object, place: str, faults: Faults) -> Change:
     )
     _tell_doubles(change, place, faults)
     return change
+
+
+def part_meant(name: str, value: object) -> str | None:
+    """Return the part of a change that may be meant by a name; no variable has such a value."""
+    if not isinstance(value, (Mapping, list, tuple)):
+        return None
+    import difflib
+
+    return next(iter(difflib.get_close_matches(name.lower(), PARTS, n=1)), None)
 
 
 def environment_of(value: object, place: str, faults: Faults) -> EnvironmentRecipe:
@@ -68,8 +81,20 @@ def environment_of(value: object, place: str, faults: Faults) -> EnvironmentReci
             elif one is not None:
                 faults.tell(f"{place}.{name}", f"must be a text or null, not {kind(one)}")
         elif name != "env":
-            faults.tell(f"{place}.{name}", f"is not known here; known are {', '.join((*PLACES, 'env'))}")
+            faults.tell(f"{place}.{name}", not_known(name, (*PLACES, "env")))
     return EnvironmentRecipe(**fields, env=change_of(value.get("env", {}), f"{place}.env", faults))
+
+
+def not_known(name: str, known: Sequence[str]) -> str:
+    """Return what is said of a key that is not known."""
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1)
+    return (
+        f"is not known here: did you mean {near[0]}?"
+        if near
+        else f"is not known here; known are {', '.join(known)}"
+    )
 
 
 def kind(value: object) -> str:

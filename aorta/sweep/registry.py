@@ -199,11 +199,24 @@ def _told_twice(one: Mitigation | Environment, other: Mitigation | Environment) 
     return f"{what} {one.name}: {one.source} and {other.source} both define it"
 
 
+def _of_variable(name: str, known: Mapping[str, object]) -> str:
+    """Return what to do in place of a variable's name."""
+    if not (name.isupper() and name.isidentifier()):
+        return ""
+    from aorta.sweep.recipe.values import defined_as
+
+    setting = [
+        each.name for each in known.values() if isinstance(each, Mitigation) and name in each.change.set
+    ]
+    there = f"{name} is set by {', '.join(setting[:4])}; " if setting else ""
+    return f"{there}{defined_as(name)}; "
+
+
 def _unknown(what: str, name: str, known: Mapping[str, object], command: str) -> NoReturn:
     import difflib
 
     from aorta.model.text import printable
 
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    hint = f"did you mean {near[0]}? " if near else _of_variable(name, known)
     raise RegistryError([f"no {what} is called {printable(name)!r}: {hint}{command} shows all"])

@@ -13,11 +13,12 @@ import attrs
 
 from aorta.model.frozen import frozen
 from aorta.model.text import printable
-from aorta.sweep.definitions import Faults, change_of, environment_of, kind, name_fault
+from aorta.sweep.definitions import Faults, change_of, environment_of, kind, name_fault, not_known
 from aorta.sweep.errors import RegistryError
 from aorta.sweep.recipe.model import Change, EnvironmentRecipe
 
 VERSION = 1
+_KEYS = ("version", "mitigations", "environments")
 #: A file that is larger is something else.
 LIMIT = 16 * 1024 * 1024
 
@@ -73,8 +74,8 @@ def _read(path: str) -> tuple[Sidecar, list[str]]:
     elif type(document["version"]) is not int or document["version"] != VERSION:
         faults.tell("version", f"must be the number {VERSION}")
     for name in document:
-        if name not in ("version", "mitigations", "environments"):
-            faults.tell(name, "is not known here; known are version, mitigations, environments")
+        if name not in _KEYS:
+            faults.tell(name, not_known(name, _KEYS))
     sidecar = Sidecar(
         path=path,
         mitigations=_named(document, "mitigations", change_of, faults),

@@ -50,6 +50,8 @@ CHAIN = "a: &a0 [1]\n" + "".join(f"b{n}: &a{n + 1} [*a{n}]\n" for n in range(200
         (b"a: !own [1]\n", "r.yaml:1:4: the tag !own is not allowed: a recipe has plain values"),
         (b"a: !!set {b}\n", "r.yaml:1:4: the tag !!set is not allowed: a recipe has plain values"),
         (b"x" * ((1 << 20) + 1), "r.yaml: the file is larger than 1 MiB, which no recipe is"),
+        (b'a: "step \\d+"\n', "r.yaml:1:10: the YAML cannot be read: while parsing a quoted scalar found unknown escape character: a text with \\ goes in single quotes, or is written with \\\\ in double ones"),
+        (b"a:\n\tb: 1\n", "r.yaml:2:1: the YAML cannot be read: while scanning for the next token found character that cannot start any token: a tab is no indentation in YAML: write spaces"),
         (BOMB.encode(), f"r.yaml:5:36: the file has more than {MAX_VALUES} values, aliases counted"),
         (b"a: " + b"[" * 65 + b"]" * 65, "r.yaml:1:68: the values are nested more than 64 deep"),
         (CHAIN.encode(), "r.yaml:64:12: the values are nested more than 64 deep"),

@@ -99,6 +99,15 @@ def test_unknown_names_all_at_once():
     )
 
 
+def test_the_name_of_a_variable_is_no_mitigation():
+    (line,) = refused(command(cell("a", "HSA_XNACK")))
+    assert line == (
+        "cell a: no mitigation is called 'HSA_XNACK': HSA_XNACK is set by xnack; to set a variable, define a "
+        'mitigation in the recipe, as in mitigations: {NAME: {HSA_XNACK: "VALUE"}}; aorta sweep '
+        "list-mitigations shows all"
+    )
+
+
 BASELINES = {
     "named": (Confound(baseline_cell="b"), (cell("a"), cell("b", "xnack")), "b"),
     "prefix": (Confound(), (cell("a"), cell("baseline-x", "xnack")), "baseline-x"),

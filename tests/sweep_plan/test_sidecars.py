@@ -60,6 +60,7 @@ def test_every_fault_at_once(sidecar):
             "numbers": {"A": 1, "B": True, "C": None, "D": [secret]},
             "names": {"1A": "x", "A=B": "x", "": "x"},
             "nul": {"A": f"{secret}\0"},
+            "near": {"sets": {"A": secret}, "un_set": ["A"]},
             "text": "x",
             "mixed": {"set": {}, "FOO": "1"},
             "parts": {"set": [], "unset": {"A": "1"}, "prepend": {"A": 1}},
@@ -71,7 +72,7 @@ def test_every_fault_at_once(sidecar):
     places = {problem.removeprefix(f"{path}: ") for problem in refused(path)}
     assert places == {
         "version: must be the number 1",
-        "mitigation: is not known here; known are version, mitigations, environments",
+        "mitigation: is not known here: did you mean mitigations?",
         "mitigations: 'a b' is no name: letters, digits, _ . - and none of . - at its beginning",
         "mitigations: matrix.md is reserved",
         "mitigations: is longer than 200 characters",
@@ -83,6 +84,8 @@ def test_every_fault_at_once(sidecar):
         "mitigations.names.A=B: is no name of a variable: letters, digits and _, no digit first",
         "mitigations.names.: is no name of a variable: letters, digits and _, no digit first",
         "mitigations.nul.A: holds a NUL character, which no variable can",
+        "mitigations.near.sets: is none of set, unset, prepend: did you mean set?",
+        "mitigations.near.un_set: is none of set, unset, prepend: did you mean unset?",
         "mitigations.text: must be an object of variables, not a text",
         "mitigations.mixed.FOO: stands beside set, and is none of set, unset, prepend",
         "mitigations.parts.set: must be an object of variables, not a list",

@@ -75,7 +75,7 @@ _NAMES = Check(test=of.names, schema={"propertyNames": _NAME.schema})
 _VARIABLES = Check(test=of.variables, schema={"propertyNames": {"pattern": VARIABLE}})
 _CONFIG = Check(test=of.config, schema={"propertyNames": {"not": {"pattern": r"^(steps$|_aorta_)"}}})
 _COLLECTORS = Check(test=of.collectors)
-_AXIS = (_SOME, _ONCE, _each(_NAME))
+_AXIS = (_SOME, _ONCE, _each(Check(test=of.mitigation, schema=_NAME.schema)))
 
 
 @functools.cache

@@ -29,6 +29,9 @@ REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     PROBE: ("schema_version", "trials", "mitigation_axis", "diagnostic_axis"),
 }
 
+#: Keys by which a recipe of ``mode: probe`` is known.
+AXES: Final = ("mitigation_axis", "diagnostic_axis")
+
 #: Keys that no recipe may have yet.
 RESERVED: Final = ("condition",)
 
@@ -56,6 +59,10 @@ def required(mode: str, workload: str) -> tuple[str, ...]:
 def faulty_keys(value: Mapping[str, Any]) -> Iterator[Fault]:
     """Yield what is wrong with the keys of a recipe, and the ones that are missing."""
     mode = value.get("mode", TRIAGE)
+    if forgets_mode(value):
+        axis = next(name for name in AXES if name in value)
+        yield Fault(("mode",), f"is missing: a recipe with {axis} needs mode: {PROBE}")
+        mode = PROBE
     workload = value.get("workload")
     if not isinstance(mode, str) or mode not in MODES:
         for name in value:
@@ -72,6 +79,15 @@ def faulty_keys(value: Mapping[str, Any]) -> Iterator[Fault]:
     for name in must:
         if name not in value:
             yield Fault((name,), "is missing")
+
+
+def forgets_mode(value: Mapping[str, Any]) -> bool:
+    """Tell whether a recipe looks like one of ``mode: probe`` and does not say so."""
+    return (
+        "mode" not in value
+        and any(name in value for name in AXES)
+        and not any(name in value for name in ("cells", "workload"))
+    )
 
 
 def _fits(name: str, mode: str, workload: str) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from aorta.model.frozen import is_model, members_of
+from aorta.sweep.definitions import part_meant
 from aorta.sweep.recipe.checks import checks_of
 from aorta.sweep.recipe.faults import WORDS, Fault, unknown
 from aorta.sweep.recipe.model import Change, InlineEnvironment
@@ -128,6 +129,14 @@ def _object(value: Any, cls: type[Any]) -> Any:
 def _change(value: dict[str, Any]) -> dict[str, Any]:
     """Return a change in full; a mapping of variables to values is short for ``set``."""
     names = {name for name, *_ in fields_of(Change)}
+    if names.isdisjoint(value):
+        faults = [
+            Fault((name,), f"is none of set, unset, prepend: did you mean {near}?", key=True)
+            for name, each in value.items()
+            if (near := part_meant(name, each))
+        ]
+        if faults:
+            raise Faults(faults)
     if names.isdisjoint(value) or all(type(each) is str for each in value.values()):
         return {"set": _member(Change, "set", value, Mapping[str, str])}
     return value

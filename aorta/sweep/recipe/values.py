@@ -65,6 +65,22 @@ def name(value: str) -> Found:
         yield (), f"is longer than {MAX_NAME} characters"
 
 
+def mitigation(value: str) -> Found:
+    """A mitigation is named."""
+    variable, equals, _ = value.partition("=")
+    if equals:
+        # What is behind may be a secret.
+        yield (), f"{shown(variable)}=… is no name; {defined_as(variable)}"
+    else:
+        yield from name(value)
+
+
+def defined_as(variable: str) -> str:
+    """Return how a variable is set by a mitigation of the recipe's own."""
+    example = f'mitigations: {{NAME: {{{variable}: "VALUE"}}}}'
+    return f"to set a variable, define a mitigation in the recipe, as in {example}"
+
+
 def names(values: Mapping[str, Any]) -> Found:
     """Each key is a name."""
     for each in values:

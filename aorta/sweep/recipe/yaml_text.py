@@ -43,7 +43,7 @@ def composed(text: str) -> Composition:
         made = loader(text)
         return _Composer(made).document()
     except yaml.YAMLError as error:
-        raise _unreadable(error) from None
+        raise _unreadable(error, text) from None
     finally:
         if made is not None:
             made.dispose()
@@ -190,11 +190,23 @@ def _short(tag: str) -> str:
     return shown(tag.replace(_TAG, "!!"))
 
 
-def _unreadable(error: Any) -> Unreadable:
+def _unreadable(error: Any, text: str) -> Unreadable:
     """Return a fault of PyYAML's as one line of plain words."""
     if hasattr(error, "character"):
         return Unreadable(f"the file has a character that YAML does not allow, at position {error.position}")
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     told = re.sub(r"\s+", " ", " ".join(filter(None, (error.context, error.problem)))).strip()
     place = () if mark is None else (mark.line + 1, mark.column + 1)
-    return Unreadable(f"the YAML cannot be read: {told or 'a syntax error'}", place)
+    return Unreadable(
+        f"the YAML cannot be read: {told or 'a syntax error'}{_way_out(told, text, place)}", place
+    )
+
+
+def _way_out(told: str, text: str, place: Place | tuple[()]) -> str:
+    if "unknown escape" in told:
+        return ": a text with \\ goes in single quotes, or is written with \\\\ in double ones"
+    lines = text.splitlines()
+    line = lines[place[0] - 1] if place and place[0] <= len(lines) else ""
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return ": a tab is no indentation in YAML: write spaces"
+    return ""
