@@ -245,3 +245,9 @@ def test_the_whole_of_a_large_log_is_read(tmp_path):
     count = (12 << 20) // len(line)
     found = ids(tmp_path, line * count + TRACE.encode() + b"ValueError: late\n")
     assert found["python_traceback"].where == f"stdout:{count + 1}"
+
+
+def test_of_a_long_line_the_part_that_tells_is_shown(tmp_path):
+    found = ids(tmp_path, f"{'x' * 5000} hipErrorIllegalAddress {'y' * 5000}\n")
+    assert "x hipErrorIllegalAddress y" in found["hip_error"].text
+    assert len(found["hip_error"].text) <= 300

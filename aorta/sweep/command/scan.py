@@ -8,6 +8,8 @@ from aorta.sweep.outcome import Finding
 
 #: How much of a long line around a needle is looked at.
 _AROUND_BYTES = 2048
+#: What is shown of a long line before the place that tells, in bytes.
+_SHOWN_BEFORE = 80
 
 
 class Scan:
@@ -46,6 +48,9 @@ class Scan:
 
     def _take(self, pattern: Pattern, block: Block, hit: int) -> None:
         begin, end = _line_around(block.data, hit, TEXT_CHARACTERS)
+        if end - begin > TEXT_CHARACTERS:
+            # Of a long line that part is shown which tells.
+            begin = max(begin, hit - _SHOWN_BEFORE)
         text = block.data[begin:end].decode("utf-8", "replace").strip("\r\n \t")
         line = block.line + block.data.count(b"\n", 0, hit)
         self._found.append(fired(pattern.id, text, f"{self._stream}:{line}", effect=pattern.effect))
