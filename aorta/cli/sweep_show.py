@@ -11,6 +11,7 @@ import click
 from aorta.cli.errors import Command, Failure, Misuse, printing
 from aorta.cli.plain import clean
 from aorta.instrumentation.process import Stdout, say
+from aorta.sweep.outcome import PASS
 from aorta.sweep.run.store import DEFAULT_OUTPUT, LATEST
 
 #: Columns that a narrow terminal goes without, the first first.
@@ -24,6 +25,11 @@ SPARED = (
     "Top finding",
     "Step ms",
 )
+
+
+#: How a reason begins that says only how the command ended.
+_BARE = ("exit status ", "ended by ")
+_LAST_BYTES = 4096
 
 
 @click.command(cls=Command, short_help="Show what a run found, or one cell's trials.")
@@ -101,11 +107,28 @@ def trials_of(document: Mapping[str, Any], name: str, folder: str) -> list[str]:
         parts += [f"exit {ended}"] if ended is not None else []
         lines.append(f"  {'  '.join(parts)}{_reason(trial)}")
         lines += [f"    {clean(path)}" for path in _files(trial["path"], folder)]
+        lines += [f"    stderr ends: {clean(text)}" for text in _last_words(trial, folder)]
     return lines
 
 
 def _reason(trial: Mapping[str, Any]) -> str:
     return f"  {clean(trial['reason'])}" if trial.get("reason") else ""
+
+
+def _last_words(trial: Mapping[str, Any], folder: str) -> list[str]:
+    """Return the last line of a trial's standard error, where its reason is no more than how it ended."""
+    if trial["verdict"] == PASS or not (trial.get("reason") or "").startswith(_BARE):
+        return []
+    from aorta.sweep.files import TrialFiles
+
+    files = TrialFiles(stem=os.path.join(folder, trial["path"].removesuffix(".json")))
+    try:
+        with open(os.open(files.stderr, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - _LAST_BYTES))
+            text = stream.read().decode("utf-8", "replace").strip()
+    except OSError:
+        return []
+    return [text.rpartition("\n")[2].strip()[:300]] if text else []
 
 
 def _files(record: str, folder: str) -> list[str]:

@@ -120,6 +120,25 @@ def test_a_cell_lists_its_trials_and_logs(cli, run):
     assert "  trial 7     error   1m 15s  exit SIGKILL" in cli("sweep", "show", "r", "--cell", "none").out
 
 
+def test_the_last_words_of_a_trial_that_says_no_more_than_how_it_ended(cli, run):
+    reasons = (
+        "exit status 3",
+        "ended by SIGSEGV (segmentation fault)",
+        "custom:x: wrong sum",
+        "exit status 4",
+    )
+    folder = run(CELLS, [trial("none", n, "fail", reason=why) for n, why in enumerate(reasons)], where="r")
+    (folder / "cells" / "none").mkdir(parents=True)
+    for number, text in enumerate(("one\nthe \x1b[31mlast\n\n", "core", "words", "")):
+        (folder / "cells" / "none" / f"trial_{number:03d}.stderr.log").write_text(text)
+    lines = cli("sweep", "show", "r", "--cell", "none").out.splitlines()
+    told = [line for line in lines if "stderr ends" in line]
+    assert len(told) == 2
+    assert told[0].startswith("    stderr ends: the ")
+    assert "\x1b" not in told[0]
+    assert told[1] == "    stderr ends: core"
+
+
 def test_a_cell_that_is_not_there(cli, run):
     run(CELLS, summaries(), where="r")
     done = cli("sweep", "show", "r", "--cell", "nine")
