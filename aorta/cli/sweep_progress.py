@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aorta.instrumentation.process import say
@@ -20,12 +21,16 @@ _PAST = {"pass": "passed", "fail": "FAILED", "error": "ERROR"}
 class Lines:
     """Tells of each cell when its last trial has ended; ``verbose`` of each trial."""
 
-    def __init__(self, plan: Plan, recorded: int, *, verbose: bool) -> None:
+    def __init__(self, plan: Plan, recorded: Sequence[TrialSummary], *, verbose: bool) -> None:
         self._verbose = verbose
         self._all = sum(cell.trials for cell in plan.cells)
-        self._done = recorded
+        self._done = len(recorded)
         self._place = {cell.name: number for number, cell in enumerate(plan.cells, 1)}
-        self._counts: dict[str, dict[str, int]] = {cell.name: {} for cell in plan.cells}
+        self._counts: dict[str, Counter[str]] = {cell.name: Counter() for cell in plan.cells}
+        self._before = Counter(summary.cell for summary in recorded)
+        self._changed: set[str] = set()
+        for summary in recorded:
+            self._counts[summary.cell][summary.verdict] += 1
         self._current: str | None = None
         self._interleaved = plan.recipe.order == INTERLEAVED
 
@@ -40,8 +45,8 @@ class Lines:
     def ended(self, summary: TrialSummary) -> None:
         """Count a trial, and tell of it."""
         self._done += 1
-        counts = self._counts[summary.cell]
-        counts[summary.verdict] = counts.get(summary.verdict, 0) + 1
+        self._counts[summary.cell][summary.verdict] += 1
+        self._changed.add(summary.cell)
         if self._verbose:
             why = f": {summary.reason}" if summary.reason else ""
             place = f"cell {self._place[summary.cell]}/{len(self._place)} {summary.cell}"
@@ -49,15 +54,16 @@ class Lines:
             self._say(f"{self._done}/{self._all} {place}: trial {summary.trial} {told}{why}")
 
     def close(self) -> None:
-        """Tell of the cells that were not told of yet."""
+        """Tell of the cells that were not told of yet, but for those that had nothing to run."""
         for cell in self._counts:
             self._cell_ended(cell)
 
     def _cell_ended(self, cell: str | None) -> None:
-        if cell is not None and (counts := self._counts[cell]):
-            told = ", ".join(f"{number} {_PAST[verdict]}" for verdict, number in _sorted(counts))
-            say(f"aorta: cell {self._place[cell]}/{len(self._place)} {cell}: {told}")
-            self._counts[cell] = {}
+        if cell in self._changed and cell is not None:
+            before = f" ({self._before[cell]} of them there already)" if self._before[cell] else ""
+            place = f"cell {self._place[cell]}/{len(self._place)} {cell}"
+            say(f"aorta: {place}: {_told(self._counts[cell])}{before}")
+            self._changed.discard(cell)
 
     @staticmethod
     def _say(text: str) -> None:
@@ -67,11 +73,15 @@ class Lines:
 class Bar:
     """A bar on a terminal: trials done, the cell at work, the counts, the time left."""
 
-    def __init__(self, plan: Plan, recorded: int) -> None:
-        self._all = sum(cell.trials for cell in plan.cells)
-        self._counts: dict[str, int] = {}
+    def __init__(self, plan: Plan, recorded: Sequence[TrialSummary]) -> None:
+        self._counts = Counter(summary.verdict for summary in recorded)
         self._progress = self._made()
-        self._task = self._progress.add_task("starting", total=self._all, completed=recorded, counts="")
+        self._task = self._progress.add_task(
+            "starting",
+            total=sum(cell.trials for cell in plan.cells),
+            completed=len(recorded),
+            counts=_after_bar(self._counts),
+        )
         self._progress.start()
 
     def begins(self, cell: PlannedCell, trial: int) -> None:
@@ -80,9 +90,8 @@ class Bar:
 
     def ended(self, summary: TrialSummary) -> None:
         """Count a trial."""
-        self._counts[summary.verdict] = self._counts.get(summary.verdict, 0) + 1
-        told = " ".join(f"{number} {_PAST[verdict]}" for verdict, number in _sorted(self._counts))
-        self._progress.update(self._task, advance=1, counts=told)
+        self._counts[summary.verdict] += 1
+        self._progress.update(self._task, advance=1, counts=_after_bar(self._counts))
 
     def close(self) -> None:
         """Take the bar away."""
@@ -110,9 +119,9 @@ class Shown:
         self._verbose = verbose
         self._shown: Lines | Bar | None = None
 
-    def starts(self, plan: Plan, recorded: int) -> None:
+    def starts(self, plan: Plan, recorded: Sequence[TrialSummary]) -> None:
         """Begin to show a run."""
-        say(f"aorta: {announcement(plan, recorded)}")
+        say(f"aorta: {announcement(plan, len(recorded))}")
         terminal = sys.stderr is not None and sys.stderr.isatty()
         if terminal and not self._verbose:
             self._shown = Bar(plan, recorded)
@@ -144,5 +153,10 @@ def announcement(plan: Plan, recorded: int) -> str:
     return f"{plan.workload}: {count_of(cells, 'cell')}, {count_of(trials, 'trial')}{most}{there}"
 
 
-def _sorted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    return [(verdict, counts[verdict]) for verdict in _PAST if counts.get(verdict)]
+def _told(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in _PAST.items() if counts.get(verdict))
+
+
+def _after_bar(counts: Mapping[str, int]) -> str:
+    """Return the counts of the whole run, apart from the trial that stands before them."""
+    return f"| so far {_told(counts)}" if counts else ""

@@ -1,6 +1,7 @@
 """``aorta sweep run``: run the cells of a recipe, and leave the evidence of each trial."""
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -341,8 +342,9 @@ def _went(session: "Session", asked: Mapping[str, Any]) -> "Done":
     except (Stopped, OSError) as error:
         shown.close()
         if session.run is not None and session.run.begun:
-            say(f"aorta: what is known stands in {session.run.path}; go on with:")
-            say(f"aorta: aorta sweep run --resume {session.run.path}")
+            path = session.run.path
+            say(f"aorta: what is known stands in {path}")
+            say(f"aorta: go on with: aorta sweep run --resume {shlex.quote(path)}")
         if isinstance(error, OSError):
             raise Failure(told(error, error.filename or "the results")) from None
         raise

@@ -41,6 +41,7 @@ def test_a_bar_on_a_terminal(sweeps):
     assert code == 0
     assert "xnack-none trial 1" in seen
     assert re.search(r"[1-3]/4", seen)
+    assert "none-none trial 1 | so far 1 passed" in seen
     assert out.splitlines()[-1].startswith("Wrote matrix to ")
 
 
@@ -60,6 +61,25 @@ def test_verbose_tells_each_trial_and_why(sweeps):
     lines = [line for line in done.stderr.splitlines() if re.match(r"\[[\d:]+\] 2/2 .*FAILED", line)]
     assert len(lines) == 1
     assert "exit status 1" in lines[0]
+
+
+def test_a_cell_that_is_gone_on_with_counts_all_of_its_trials(sweeps):
+    sweeps.recipe("none, xnack", trials=3)
+    script = 'test $AORTA_TRIAL = 1 && test -z "$HSA_XNACK" && test ! -e stop && : > stop && kill -INT $PPID; exit 0'
+    first = sweeps.run(command=("sh", "-c", script))
+    assert first.returncode == 130
+    path = str(sweeps.only_run)
+    told = first.stderr.splitlines()
+    place = told.index(f"aorta: what is known stands in {path}")
+    assert told[place + 1] == f"aorta: go on with: aorta sweep run --resume {path}"
+    done = sweeps.run("--resume", path, recipe=None)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == [
+        "aorta: command: 2 cells, 6 trials, 1 of them there already",
+        "aorta: cell 1/2 none-none: 3 passed (1 of them there already)",
+        "aorta: cell 2/2 xnack-none: 3 passed",
+    ]
+    assert sweeps.matrix()["cells"][0]["passed_count"] == 3
 
 
 def test_interleaved_cells_are_told_once_each(sweeps):

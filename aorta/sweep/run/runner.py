@@ -27,8 +27,8 @@ LOOK_AGAIN_S = 60.0
 class Listener(Protocol):
     """Who is told how a run goes."""
 
-    def starts(self, plan: Plan, recorded: int) -> None:
-        """Hear what is run, and how many trials of it are on disk already."""
+    def starts(self, plan: Plan, recorded: Sequence[TrialSummary]) -> None:
+        """Hear what is run, and which trials of it are on disk already."""
 
     def begins(self, cell: PlannedCell, trial: int) -> None:
         """Hear that a trial begins."""

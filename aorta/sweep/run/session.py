@@ -54,7 +54,7 @@ class Session:
                     write_host(run, host)
                 matrix = Matrix(asked.plan, facts, asked.base)
                 if listener is not None:
-                    listener.starts(asked.plan, len(done))
+                    listener.starts(asked.plan, done)
                 runner = Runner(
                     asked.plan,
                     run,
