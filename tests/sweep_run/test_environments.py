@@ -44,6 +44,19 @@ def test_a_command_runs_in_the_virtual_environment(sweeps, venv):
     assert whole["collection"]["python"] == f"{venv}/bin/python"
 
 
+def test_without_its_virtual_environment_a_command_does_not_run_elsewhere(sweeps, venv):
+    (sweeps.programs / "python").symlink_to(sys.executable)
+    copy = sweeps.folder / "copy"
+    subprocess.run(["cp", "-a", str(venv), str(copy)], check=True)
+    sweeps.write("r.yaml", (CELLS % copy).replace("trials: 1", "trials: 2"))
+    script = "import sys, os; open('ran', 'a').write(sys.prefix + '\\n'); os.rename(sys.prefix, 'away')"
+    assert sweeps.run("--only", "there", command=("python", "-c", script)).returncode == 0
+    assert sweeps.lines("ran") == [str(copy)]
+    first, second = sweeps.records().values()
+    assert (first["verdict"], second["verdict"]) == ("pass", "error")
+    assert second["reason"] == f"{copy}/bin/python is gone or cannot be executed"
+
+
 @pytest.mark.parametrize(
     ("environment", "said"),
     [

@@ -1,11 +1,13 @@
 """What runs the trials of a plan: a command, or a workload."""
 
+import os
 from collections.abc import Mapping
 from typing import Protocol
 
+from aorta.model.text import printable
 from aorta.sweep.command.execute import CommandRunner
 from aorta.sweep.files import TrialFiles
-from aorta.sweep.outcome import Outcome
+from aorta.sweep.outcome import ERROR, Outcome
 from aorta.sweep.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import COMMAND
 
@@ -38,8 +40,19 @@ class CommandExecutor:
         environ: Mapping[str, str],
         overlay: Mapping[str, str | None],
     ) -> Outcome:
-        """Run the command once."""
+        """Run the command once; without its virtual environment it would run in aorta's own."""
+        gone = _gone(cell.environment.venv)
+        if gone is not None:
+            return Outcome(verdict=ERROR, reason=gone)
         return self._runner.execute(files, environ, overlay=overlay, steps=cell.steps)
+
+
+def _gone(venv: str | None) -> str | None:
+    """Return what is to be said of a virtual environment that is not there any more."""
+    if venv is None:
+        return None
+    python = os.path.join(os.path.abspath(venv), "bin", "python")
+    return None if os.access(python, os.X_OK) else f"{printable(python)} is gone or cannot be executed"
 
 
 def executor_of(plan: Plan) -> Executor:
