@@ -48,6 +48,16 @@ def declared(group: str) -> "list[EntryPoint]":
     return sorted(metadata.entry_points(group=group), key=lambda point: (point.name, point.value))
 
 
+def owner_of(point: "EntryPoint") -> str | None:
+    """Return name and version of the distribution that declares an entry point, as far as it says them."""
+    try:
+        known = (point.dist.name, point.dist.version) if point.dist is not None else ()
+    except Exception:
+        # Metadata without a version: the plugin itself may be sound.
+        return None
+    return " ".join(filter(None, known)) or None
+
+
 def _declarations(folder: str) -> Iterator[bytes]:
     for name in os.listdir(folder):
         if not name.lower().endswith((".dist-info", ".egg-info", ".egg")):

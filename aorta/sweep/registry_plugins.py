@@ -102,9 +102,7 @@ def _loaded(point: "EntryPoint") -> tuple[Any, str]:
 
 
 def _source(point: "EntryPoint") -> str:
-    """Return the distribution that declares an entry point."""
-    try:
-        return f"{point.dist.name} {point.dist.version}" if point.dist is not None else "a plugin"
-    except Exception:
-        # Metadata without a version: the plugin itself may be sound.
-        return point.value.partition(":")[0].strip()
+    """Return the distribution that declares an entry point, else its module."""
+    from aorta.plugin.entry_points import owner_of
+
+    return owner_of(point) or point.value.partition(":")[0].strip()

@@ -114,7 +114,7 @@ def _snake(name: str) -> str:
 
 
 def _of_entry_points() -> Iterator[Found]:
-    from aorta.plugin.entry_points import declared
+    from aorta.plugin.entry_points import declared, owner_of
 
     try:
         points = declared(GROUP)
@@ -126,18 +126,16 @@ def _of_entry_points() -> Iterator[Found]:
         return
     for point in points:
         target = point.value.partition("[")[0].strip()
-        one = Found(name=point.name, source=ENTRY_POINT, target=target, owner=_distribution(point))
+        one = Found(
+            name=point.name,
+            source=ENTRY_POINT,
+            target=target,
+            owner=owner_of(point) or f"a distribution that declares {point.value}",
+        )
         if not re.fullmatch(_TARGET, target):
             problem = f"{one.owner}: {point.value!r} is not module:Class"
             one = evolve(one, status=FAILED, problem=problem)
         yield one
-
-
-def _distribution(point: Any) -> str:
-    try:
-        return f"{point.dist.name} {point.dist.version}"
-    except Exception:
-        return f"a distribution that declares {point.value}"
 
 
 def _told_apart(every: Iterable[Found]) -> Iterator[Found]:

@@ -1,6 +1,5 @@
 """Names of mitigations and environments, and who defines them."""
 
-import os
 import sys
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from aorta.sweep.errors import RegistryError
 from aorta.sweep.recipe.model import Change, EnvironmentRecipe, Recipe, Resolved
 from aorta.sweep.registry import registries
+from tests.parts.uncovered import UNCOVERED
 from tests.sweep_plan.conftest import cell, command, probe
 
 BUILTIN = {
@@ -187,6 +187,20 @@ def test_a_name_that_no_recipe_can_hold_is_told(install):
     )
 
 
+def test_metadata_that_cannot_be_read_is_told(install, site):
+    install("acme", "", mitigations={})
+    (site / "acme-1.2.dist-info" / "entry_points.txt").write_text("[aorta.mitigations]\nno_value\n")
+    problems = registries().problems
+    assert problems
+    assert all("cannot be read: " in one for one in problems)
+
+
+def test_a_plugin_without_a_version_is_named_by_its_module(install, site):
+    install("acme", "FAST = {'FAST': '1'}\n", mitigations={"fast": "acme:FAST"})
+    (site / "acme-1.2.dist-info" / "METADATA").unlink()
+    assert registries().mitigation("fast").source == "acme"
+
+
 def test_a_broken_environment_is_told(install):
     install("acme", "X = {'docker': 1, 'rocm': '6'}\n", environments={"odd": "acme:X"})
     known = registries()
@@ -246,7 +260,7 @@ def test_a_recipe_without_plugins_imports_nothing_for_them():
         "print([name for name in ('importlib.metadata', 'json', 'difflib') if name in sys.modules])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ}, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, env=UNCOVERED, check=True
     )
     assert done.stdout.strip() == "[]"
 

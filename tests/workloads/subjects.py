@@ -267,6 +267,13 @@ def dies_after_the_end(_):
     atexit.register(ctypes.string_at, 0)
 
 
+def is_killed_after_the_end(self):
+    import atexit
+
+    atexit.register(os.kill, os.getpid(), signal.SIGKILL)
+    return WorkloadResult(passed=bool(self.config.get("passed")))
+
+
 def exits_oddly_after_the_end(_):
     import atexit
 

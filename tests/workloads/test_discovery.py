@@ -57,6 +57,22 @@ def named(every, name):
     return [one for one in every if one.name == name]
 
 
+def test_metadata_that_cannot_be_read_costs_no_built_in_workload(distribution, site):
+    distribution("broken")
+    (site / "broken-1.0.dist-info" / "entry_points.txt").write_text("[aorta.workloads]\nno_value\n")
+    (told,) = [one for one in discovery.found() if one.status == discovery.FAILED]
+    assert told.problem.startswith("the entry points of aorta.workloads cannot be read: ")
+    assert discovery.located("ranks").source == discovery.BUILT_IN
+
+
+def test_a_distribution_without_a_version_is_told_by_what_it_declares(distribution, site, module):
+    distribution("nameless", warm="acme_warm:Warm")
+    (site / "nameless-1.0.dist-info" / "METADATA").unlink()
+    module("acme_warm")
+    (found,) = named(discovery.found(), "warm")
+    assert found.owner == "a distribution that declares acme_warm:Warm"
+
+
 @pytest.mark.parametrize("name", [name for name, _ in discovery.BUILTIN])
 def test_built_in_ones(name, monkeypatch):
     """They are found without a look at anything else, and import no torch."""

@@ -66,12 +66,14 @@ def test_a_timeout_reaches_python_code(execute):
 
 
 @pytest.mark.usefixtures("stops_are_forgotten")
-@pytest.mark.parametrize("what", ["hangs", "catches_everything"])
-def test_a_signal_to_aorta_passes_whatever_the_workload_catches(execute, tmp_path, what):
+@pytest.mark.parametrize(
+    ("phase", "what"), [("run", "hangs"), ("run", "catches_everything"), ("cleanup", "hangs")]
+)
+def test_a_signal_to_aorta_passes_whatever_the_workload_catches(execute, tmp_path, phase, what):
     marker = tmp_path / "marker"
     signal_soon(signal.SIGTERM)
     with pytest.raises(process.Stopped):
-        execute("in_process", run=what, marker=str(marker))
+        execute("in_process", **{phase: what}, marker=str(marker))
     assert marker.read_text() == "cleaned\n"
 
 

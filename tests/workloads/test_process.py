@@ -141,6 +141,13 @@ def test_a_crash_after_a_pass_is_a_failure(execute):
     assert found.reason == "the process was ended by SIGSEGV after run() had passed"
 
 
+@pytest.mark.parametrize(("passed", "verdict"), [(True, "pass"), (False, "fail")])
+def test_who_is_killed_after_the_answer_is_judged_by_it(execute, passed, verdict):
+    found = execute(run="is_killed_after_the_end", passed=passed)
+    assert (found.verdict, found.signal) == (verdict, "SIGKILL")
+    assert "its process was ended by SIGKILL after its answer" in found.notes
+
+
 def test_an_odd_end_after_the_answer_is_noted(execute):
     found = execute(run="exits_oddly_after_the_end")
     assert found.verdict == "pass"

@@ -27,9 +27,7 @@ class StepScan:
     def __init__(self, regex: str) -> None:
         self._regex = re.compile(regex)
         names = self._regex.groupindex
-        self._group: int | str | None = next((name for name in ("ms", "s") if name in names), None)
-        if self._group is None and self._regex.groups:
-            self._group = 1
+        self._group: int | str = next((name for name in ("ms", "s") if name in names), 1)
         self._factor = 1000.0 if self._group == "s" else 1.0
         self._budget = Budget()
         self.times_ms: list[float] = []
@@ -51,9 +49,6 @@ class StepScan:
                 self._take(match)
 
     def _take(self, match: "re.Match[str]") -> None:
-        if self._group is None:
-            self.seen += 1
-            return
         try:
             time_ms = float(match[self._group] or "") * self._factor
         except ValueError:
@@ -67,13 +62,11 @@ class StepScan:
 def steps_of(scan: StepScan | None, *, steps: int, elapsed_s: float, clean: bool) -> Steps:
     """Return the steps of a trial.
 
-    Where no step is told, the elapsed time divided by the ``steps`` that the recipe asks for stands for
-    each, if the command ended well; not where one should have been told and was not.
+    Where the recipe does not look for steps, the elapsed time divided by the ``steps`` that it asks for
+    stands for each, if the command ended well.
     """
-    if scan is not None and scan.times_ms:
+    if scan is None:
+        return Steps(times_ms=(elapsed_s * 1000 / steps,), source=WALL_CLOCK) if clean else Steps()
+    if scan.times_ms:
         return Steps(times_ms=tuple(scan.times_ms), source=PER_STEP, seen=scan.seen)
-    seen = None if scan is None or scan.gave_up else scan.seen
-    count = steps if scan is None else scan.seen
-    if not clean or count <= 0:
-        return Steps(seen=seen)
-    return Steps(times_ms=(elapsed_s * 1000 / count,), source=WALL_CLOCK, seen=seen)
+    return Steps(seen=None if scan.gave_up else 0)
