@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -174,9 +176,35 @@ def test_what_makes_no_sense_is_one_line_and_leaves_nothing(sweeps, words, said,
     assert sorted(os.listdir(sweeps.folder)) == before
 
 
+def test_a_recipe_without_its_option_is_told(sweeps):
+    sweeps.recipe()
+    done = sweeps.run("r.yaml", recipe="", command=("true",))
+    assert done.returncode == 2
+    assert "'r.yaml' is no option; a recipe is given as --recipe r.yaml" in done.stderr
+    assert "as in: -- train.yaml" in sweeps.run("train.yaml", recipe="").stderr
+
+
 def test_a_run_among_several_tasks_is_refused(sweeps):
     sweeps.recipe("none")
     done = sweeps.run(command=("true",), RANK="1", WORLD_SIZE="4")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert "task 1 of 4" in done.stderr
     assert not sweeps.runs
+
+
+def test_a_working_directory_that_is_gone_is_one_line(sweeps):
+    recipe = sweeps.folder / sweeps.recipe("none", trials=1)
+    (sweeps.folder / "gone").mkdir()
+    words = [sys.executable, "-m", "aorta", "sweep", "run", "--recipe", str(recipe), "--", "true"]
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'cd gone && /bin/rmdir ../gone && exec "$@"', "sh", *words],
+        cwd=sweeps.folder,
+        env=sweeps.environ(),
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert "the working directory cannot be had" in line
