@@ -45,6 +45,8 @@ class SweepCommand(Command):
 def _no_words(_context: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
     if words:
         word = words[0][:60]
+        if words[0].lower().endswith((".yaml", ".yml", ".json")) and os.path.isfile(words[0]):
+            raise Misuse(f"{word!r} is no option; a recipe is given as --recipe {shlex.quote(words[0])}")
         raise Misuse(f"{word!r} is no option; a command to run goes behind --, as in: -- {word}")
 
 
@@ -323,6 +325,7 @@ def _run(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None"
             if is_finished(earlier):
                 say(f"aorta: {earlier.path} is complete: nothing is run")
                 return _tell(asked, earlier.path, earlier.matrix, out)
+            _warn_of_a_crash(asked_for.plan, earlier)
         # What takes snapshots is loaded for a run that is not finished only.
         from aorta.sweep.run.session import Session
 
@@ -331,6 +334,18 @@ def _run(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None"
     except (StoreError, ResumeError) as error:
         raise Failure(str(error)) from None
     return _tell(asked, done.path, done.matrix, out)
+
+
+def _warn_of_a_crash(plan: "Plan", earlier: "Earlier") -> None:
+    """Tell how a trial that crashes aorta itself, again and again, is kept apart."""
+    from aorta.sweep.matrix.run_facts import RUNNING
+    from aorta.sweep.recipe.model import IN_PROCESS
+
+    if plan.isolation == IN_PROCESS and earlier.matrix["state"] == RUNNING:
+        say(
+            "aorta: warning: the run was cut off, and its trials run in aorta's own process: if one crashes"
+            " it, begin a new run with trial_isolation: process"
+        )
 
 
 def _went(session: "Session", asked: Mapping[str, Any]) -> "Done":

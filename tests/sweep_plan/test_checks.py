@@ -214,8 +214,8 @@ SIZES = {
     ("plain", "x"): "WORLD_SIZE is 'x', not a whole number from 1",
     ("plain", "0"): "WORLD_SIZE is '0', not a whole number from 1",
     ("pair", "2"): None,
-    ("pair", "1"): "WORLD_SIZE is 1, but workload pair needs 2 ranks or more: start it with torchrun "
-    "--nproc-per-node=2 -m aorta sweep run …",
+    ("pair", "1"): "WORLD_SIZE is 1, but workload pair needs 2 ranks or more, and in this version "
+    "a sweep is one task",
     ("command", "1"): None,
     ("command", "2"): "WORLD_SIZE is 2, but a command is started by one aorta: run aorta once, and put the "
     "launcher behind --, as in -- torchrun --nproc-per-node=8 train.py",

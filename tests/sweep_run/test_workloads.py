@@ -110,6 +110,19 @@ def test_what_the_workload_does_not_take_is_refused(sweeps, text, said):
     assert not sweeps.runs
 
 
+def test_a_run_that_a_trial_crashed_says_how_it_is_kept_apart(sweeps):
+    sweeps.write("small_workload.py", MODULE)
+    sweeps.write("r.yaml", RECIPE.format(isolation="in_process", more=CRASH))
+    more = {
+        "AORTA_WORKLOADS": "small=small_workload:Small",
+        "PYTHONPATH": f"{sweeps.folder}:{sweeps.environ()['PYTHONPATH']}",
+    }
+    assert sweeps.run(**more).returncode < 0
+    again = sweeps.run("--resume", **more)
+    assert again.returncode < 0
+    assert "if one crashes it, begin a new run with trial_isolation: process" in again.stderr
+
+
 def test_list_workloads_shows_it(sweeps):
     sweeps.write("small_workload.py", MODULE)
     paths = f"{sweeps.folder}:{sweeps.environ()['PYTHONPATH']}"

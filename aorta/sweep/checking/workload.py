@@ -78,8 +78,8 @@ def check_launch(
         )
     elif workload.launch_mode != SINGLE_PROCESS and size < least:
         yield error(
-            f"WORLD_SIZE is {size}, but workload {plan.workload} needs {least} ranks or more: start it with "
-            f"torchrun --nproc-per-node={least} -m aorta sweep run …"
+            f"WORLD_SIZE is {size}, but workload {plan.workload} needs {least} ranks or more, and in "
+            "this version a sweep is one task"
         )
 
 
