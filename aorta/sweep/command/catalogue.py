@@ -22,7 +22,7 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ),
     ("tier1:sigfpe", FAIL, "the command was ended by SIGFPE, an impossible computation"),
     ("tier1:sigkill", ERROR, "the command was killed, by the kernel for want of memory or from outside"),
-    ("tier1:sigterm", ERROR, "somebody else ended the command by SIGTERM"),
+    ("tier1:sigterm", ERROR, "somebody else ended the command, by SIGTERM, SIGINT, SIGHUP or SIGQUIT"),
     ("tier1:timeout", ERROR, "the command took longer than it may, and was ended"),
     ("tier1:exec_failed", ERROR, "the command, or the script that it names, could not be executed"),
     ("tier1:coredump", WARN, "a core dump was written"),

@@ -14,7 +14,10 @@ _SLACK_S = 0.02
 _CGROUP, _CGROUPS = "/proc/self/cgroup", "/sys/fs/cgroup"
 #: Signals by which a program crashes.
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
-_OWN_DETECTOR = frozenset({*CRASHES, "SIGKILL", "SIGTERM"})
+#: Signals that terminals, schedulers and people end programs with; they are told together.
+ASKED = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
+#: The signals that a shell's exit status is believed to tell of.
+_TOLD_BY_SHELLS = frozenset({*CRASHES, "SIGKILL", "SIGTERM", "SIGINT"})
 _EXPLAINED = {
     "SIGSEGV": "segmentation fault",
     "SIGABRT": "aborted",
@@ -22,7 +25,7 @@ _EXPLAINED = {
     "SIGILL": "illegal instruction",
     "SIGFPE": "floating point exception",
     "SIGKILL": "killed from outside",
-    "SIGTERM": "ended from outside",
+    **dict.fromkeys(ASKED, "ended from outside"),
 }
 _BY_OOM = "killed by the kernel for want of memory"
 #: What shells say with these exit statuses.
@@ -55,7 +58,7 @@ class End:
         if code is None or not 128 < code <= 128 + 64:
             return None
         name = signal_name(code - 128)
-        return name if name in _OWN_DETECTOR else None
+        return name if name in _TOLD_BY_SHELLS else None
 
     @property
     def clean(self) -> bool:
@@ -102,7 +105,9 @@ def id_of(end: End) -> str | None:
     if end.how == HUNG or end.clean or end.status == Status():
         return None
     name = end.signal or end.shell_signal
-    if name in _OWN_DETECTOR:
+    if name in ASKED:
+        return "tier1:sigterm"
+    if name in CRASHES or name == "SIGKILL":
         return f"tier1:{name.lower()}"
     if end.status.code in _SHELL_SAYS:
         return "tier1:exec_failed"

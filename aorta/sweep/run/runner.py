@@ -20,8 +20,8 @@ from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, MATRIX_JSON, MATRIX_MD, 
 from aorta.sweep.summary import TrialSummary
 from aorta.sweep.variables import ARTIFACTS, CELL, RUN, TRIAL
 
-#: Seconds after which a run looks at the host once more when it ends.
-LOOK_AGAIN_S = 60.0
+#: A run that took this many times what a look at the host takes ends with another one.
+LOOK_AGAIN = 20.0
 
 
 class Listener(Protocol):
@@ -65,7 +65,7 @@ class Runner:
         recorded: Sequence[TrialSummary] = (),
         listener: Listener | None = None,
         host: Taken | None = None,
-        patience_s: float = LOOK_AGAIN_S,
+        patience_s: float = 0.0,
     ) -> None:
         self._plan = plan
         self._host = host

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from aorta.sweep.run.captures import Captures, write_host
 from aorta.sweep.run.executor import executor_of
 from aorta.sweep.run.leftovers import end_leftovers
 from aorta.sweep.run.resume import Earlier, check_host, recorded
-from aorta.sweep.run.runner import Listener, Runner, now
+from aorta.sweep.run.runner import LOOK_AGAIN, Listener, Runner, now
 from aorta.sweep.run.store import RECIPE, RunDirectory, new_run
 from aorta.sweep.summary import TrialSummary
 
@@ -42,7 +43,9 @@ class Session:
         """Run what is missing. Raises StoreError, ResumeError, OSError, and what a signal raises."""
         asked = self._asked
         with contextlib.closing(Captures(asked.base)) as captures:
+            began = time.monotonic()
             host = captures.host()
+            patience_s = LOOK_AGAIN * (time.monotonic() - began)
             if self._earlier is not None:
                 check_host(self._earlier, host.host_digest)
             self.run = self._directory()
@@ -66,6 +69,7 @@ class Session:
                     recorded=done,
                     listener=listener,
                     host=host,
+                    patience_s=patience_s,
                 )
                 state = runner.go()
                 return Done(path=run.path, state=state, matrix=matrix.document(state))
