@@ -1,9 +1,10 @@
 """``aorta sweep run``: run the cells of a recipe, and leave the evidence of each trial."""
 
+import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -159,26 +160,21 @@ def _check_place() -> None:
         ) from None
 
 
-def _refusing() -> Any:
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
     """Turn what is wrong with recipes, definitions and plans into one line each and exit status 2."""
-    import contextlib
-
     from aorta.sweep.errors import SweepError
     from aorta.sweep.recipe.problems import RecipeError
 
-    @contextlib.contextmanager
-    def refusing() -> Any:
-        try:
-            yield
-        except RecipeError as error:
-            _refused(str(error).splitlines())
-        except SweepError as error:
-            _refused(error.problems)
-
-    return refusing()
+    try:
+        yield
+    except RecipeError as error:
+        _refused(str(error).splitlines())
+    except SweepError as error:
+        _refused(error.problems)
 
 
-def _refused(lines: Any) -> NoReturn:
+def _refused(lines: Iterable[str]) -> NoReturn:
     for line in lines:
         say(f"aorta: {line}")
     raise click.exceptions.Exit(2)
