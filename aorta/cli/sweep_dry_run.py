@@ -187,3 +187,5 @@ def _problems(problems: "Sequence[Problem]") -> Iterator[str]:
     errors = sum(problem.severity == "error" for problem in problems)
     if errors:
         yield f"This would not run: {count_of(errors, 'error')}."
+    elif any(problem.severity == "error here" for problem in problems):
+        yield "This would not run on this machine."

@@ -251,9 +251,9 @@ def _dry_run(plan: "Plan", problems: "list[Problem]", output: str) -> int:
 
 def _refuse(problems: "list[Problem]") -> None:
     """End for what keeps a plan from running; tell the rest."""
-    from aorta.sweep.checks import ERROR
+    from aorta.sweep.checks import WARNING
 
-    errors = [problem.line() for problem in problems if problem.severity == ERROR]
+    errors = [problem.line() for problem in problems if problem.severity != WARNING]
     if errors:
         _refused(errors)
     for problem in problems:

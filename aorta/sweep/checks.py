@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from aorta.sweep.checking.problem import ERROR as ERROR
+from aorta.sweep.checking.problem import HERE as HERE
+from aorta.sweep.checking.problem import SEVERITIES as SEVERITIES
 from aorta.sweep.checking.problem import WARNING as WARNING
 from aorta.sweep.checking.problem import Problem as Problem
 from aorta.sweep.plan import Plan
@@ -16,7 +18,7 @@ def problems(plan: Plan, environ: Mapping[str, str], output: str) -> list[Proble
     results. Virtual environments are tried by starting their interpreters; nothing is written.
     """
     told = list(_told(plan, environ, output))
-    return sorted(told, key=lambda one: one.severity != ERROR)
+    return sorted(told, key=lambda one: SEVERITIES.index(one.severity))
 
 
 def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Problem]:

@@ -35,7 +35,7 @@ def told(tmp_path):
 
 
 def errors(found):
-    assert {severity for severity, _ in found} <= {"error"}, found
+    assert {severity for severity, _ in found} <= {"error", "error here"}, found
     return [line for _, line in found]
 
 

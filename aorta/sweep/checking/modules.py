@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from aorta.sweep.checking.problem import ERROR, Problem, of_cells
+from aorta.sweep.checking.problem import HERE, Problem, of_cells
 from aorta.sweep.overlay import environ_under, overlay_of
 from aorta.sweep.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import PROCESS
@@ -48,7 +48,7 @@ def check_modules(
             known[key] = _lacking_here(names, more) if is_own else _lacking_there(names, key[0], variables)
         where = f"environment {place.name}" if place.venv else "the interpreter that runs aorta"
         for name in known[key]:
-            yield ERROR, f"workload {plan.workload} needs the module {name}, which {where} does not have"
+            yield HERE, f"workload {plan.workload} needs the module {name}, which {where} does not have"
 
     yield from of_cells(plan.cells, told, all_named=False)
 

@@ -6,12 +6,12 @@ from aorta.model.frozen import frozen
 from aorta.model.text import listed
 from aorta.sweep.plan import PlannedCell
 
-ERROR, WARNING = SEVERITIES = ("error", "warning")
+ERROR, HERE, WARNING = SEVERITIES = ("error", "error here", "warning")
 
 
 @frozen
 class Problem:
-    """An error keeps a plan from running.
+    """An error keeps a plan from running; one that is ``here`` does so on this machine only.
 
     ``text`` is a sentence with the way out; without ``cells`` it is about all of them.
     """
