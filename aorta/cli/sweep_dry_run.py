@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from aorta.cli.sweep_effect import effect
 from aorta.host.redaction import Redaction, secrets_of
 from aorta.model.text import count_of, printable
-from aorta.sweep.overlay import Layer, overlay_of
+from aorta.sweep.planning.overlay import Layer, overlay_of
 from aorta.sweep.recipe.model import COMMAND, INTERLEAVED, PLACES, PROCESS, Recipe
 from aorta.sweep.run.store import place_of
 
 if TYPE_CHECKING:
-    from aorta.sweep.checks import Problem
-    from aorta.sweep.plan import Plan, PlannedCell
+    from aorta.sweep.planning.checks import Problem
+    from aorta.sweep.planning.plan import Plan, PlannedCell
 
 Row = tuple[str, str]
 

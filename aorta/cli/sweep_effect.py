@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aorta.sweep.plan import Plan
+    from aorta.sweep.planning.plan import Plan
 
 
 def effect(plan: "Plan") -> Iterator[str]:

@@ -13,8 +13,8 @@ from aorta.model.text import printable
 from aorta.sweep.recipe.model import PLACES
 
 if TYPE_CHECKING:
+    from aorta.sweep.definitions.registry import Registries
     from aorta.sweep.recipe.model import Change
-    from aorta.sweep.registry import Registries
 
 Row = tuple[str, ...]
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -80,8 +80,8 @@ def list_environments(*, as_json: bool, files: tuple[str, ...]) -> None:
 
 def _known(files: tuple[str, ...]) -> "Registries":
     """Return all that is defined; broken plugins are told. Raises Misuse for what is wrong in a file."""
+    from aorta.sweep.definitions.registry import registries
     from aorta.sweep.errors import RegistryError
-    from aorta.sweep.registry import registries
 
     try:
         known = registries(files)

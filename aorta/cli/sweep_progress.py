@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from aorta.instrumentation.process import say
 from aorta.model.text import count_of
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import INTERLEAVED
 from aorta.sweep.summary import TrialSummary
 

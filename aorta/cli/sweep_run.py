@@ -18,10 +18,10 @@ from aorta.instrumentation.write import told
 from aorta.sweep.run.store import DEFAULT_OUTPUT
 
 if TYPE_CHECKING:
-    from aorta.sweep.checks import Problem
-    from aorta.sweep.plan import Plan
+    from aorta.sweep.definitions.registry import Registries
+    from aorta.sweep.planning.checks import Problem
+    from aorta.sweep.planning.plan import Plan
     from aorta.sweep.recipe.model import Recipe
-    from aorta.sweep.registry import Registries
     from aorta.sweep.run.asked import Asked
     from aorta.sweep.run.resume import Earlier
     from aorta.sweep.run.session import Done, Session
@@ -219,7 +219,7 @@ def _flat(lists: tuple[list[str], ...]) -> tuple[str, ...]:
 
 
 def _registries(asked: Mapping[str, Any], recipe: "Recipe") -> "Registries":
-    from aorta.sweep.registry import registries
+    from aorta.sweep.definitions.registry import registries
 
     found = registries(asked["mitigations_file"], recipe)
     for problem in found.problems:
@@ -228,20 +228,20 @@ def _registries(asked: Mapping[str, Any], recipe: "Recipe") -> "Registries":
 
 
 def _plan(recipe: "Recipe", registries: "Registries") -> "Plan":
-    from aorta.sweep.plan import make_plan
+    from aorta.sweep.planning.plan import make_plan
 
     return make_plan(recipe, registries)
 
 
 def _problems(plan: "Plan", output: str) -> "list[Problem]":
-    from aorta.sweep.checks import problems
+    from aorta.sweep.planning.checks import problems
 
     return problems(plan, os.environ, output)
 
 
 def _dry_run(plan: "Plan", problems: "list[Problem]", output: str) -> int:
     from aorta.cli.sweep_dry_run import dry_run_text
-    from aorta.sweep.checks import ERROR
+    from aorta.sweep.planning.checks import ERROR
 
     with printing():
         sys.stdout.write(dry_run_text(plan, os.environ, problems, output))
@@ -251,7 +251,7 @@ def _dry_run(plan: "Plan", problems: "list[Problem]", output: str) -> int:
 
 def _refuse(problems: "list[Problem]") -> None:
     """End for what keeps a plan from running; tell the rest."""
-    from aorta.sweep.checks import WARNING
+    from aorta.sweep.planning.checks import WARNING
 
     errors = [problem.line() for problem in problems if problem.severity != WARNING]
     if errors:
@@ -298,10 +298,10 @@ def _differing(asked_for: "Asked", earlier: "Earlier") -> list[str]:
     """Return the keys in which a run's recipe is another, as far as that can be told."""
     if earlier.fingerprint == asked_for.fingerprint:
         return []
+    from aorta.sweep.definitions.registry import registries
     from aorta.sweep.recipe.fingerprint import differing
     from aorta.sweep.recipe.load import load_recipe
     from aorta.sweep.recipe.problems import RecipeError
-    from aorta.sweep.registry import registries
     from aorta.sweep.run.store import RECIPE
 
     try:

@@ -10,13 +10,13 @@ import pytest
 
 from aorta.cli.errors import Failure, Misuse
 from aorta.cli.sweep_run import DEFAULT_OUTPUT, run
-from aorta.sweep.checking.identity import LAUNCHER, LAUNCHER_PREFIXES
 from aorta.sweep.command.catalogue import EFFECT, MEANING
 from aorta.sweep.command.ending import GRACE_S
 from aorta.sweep.matrix.statistics import ALPHA, smallest_effect
 from aorta.sweep.matrix.table import CALLED
 from aorta.sweep.matrix.tally import UNRELIABLE
 from aorta.sweep.outcome import VERDICTS
+from aorta.sweep.planning.checking.identity import LAUNCHER, LAUNCHER_PREFIXES
 from aorta.sweep.recipe import condition, model
 from aorta.sweep.recipe.keys import COMMANDS, EITHER, KEYS, PROBE_ONLY, REQUIRED, TRIAGE_ONLY
 from aorta.sweep.recipe.load import load_recipe

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, assume, given, settings
 
 from aorta import __version__
 from aorta.model.frozen import evolve
+from aorta.sweep.definitions.registry import Environment, Mitigation, Registries
 from aorta.sweep.recipe.cells import cells_of
 from aorta.sweep.recipe.fingerprint import fingerprint
 from aorta.sweep.recipe.load import load_recipe
@@ -19,7 +20,6 @@ from aorta.sweep.recipe.problems import RecipeError
 from aorta.sweep.recipe.rules import faults_of
 from aorta.sweep.recipe.schema import recipe_schema
 from aorta.sweep.recipe.write import to_yaml, with_definitions
-from aorta.sweep.registry import Environment, Mitigation, Registries
 from tests.recipes.strategies import recipes
 
 VALIDATOR = jsonschema.Draft202012Validator(recipe_schema())

@@ -1,11 +1,11 @@
 """Plans, runs and trials for the tests of the matrix."""
 
+from aorta.sweep.definitions.registry import Environment
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import COMPLETE, RunFacts, State
 from aorta.sweep.outcome import PER_STEP
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import Recipe
-from aorta.sweep.registry import Environment
 from aorta.sweep.summary import TrialSummary
 
 DONE = State(word=COMPLETE)

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 from aorta.sweep.matrix.junit import junit
 from aorta.sweep.matrix.run_facts import INTERRUPTED, State
-from aorta.sweep.overlay import Layer
+from aorta.sweep.planning.overlay import Layer
 from aorta.sweep.recipe.model import Change, StopAfter
 
 from .made import DONE, cell, document, trial, trials

@@ -8,7 +8,7 @@ from aorta.cli.sweep_summary import end_summary
 from aorta.sweep.matrix.markdown import Page, escaped
 from aorta.sweep.matrix.run_facts import INTERRUPTED, RUNNING, STOPPED, State
 from aorta.sweep.matrix.table import duration, percent
-from aorta.sweep.overlay import Layer
+from aorta.sweep.planning.overlay import Layer
 from aorta.sweep.recipe.model import Change, StopAfter
 
 from .made import DONE, RUN, cell, document, matrix, stepped, trial, trials

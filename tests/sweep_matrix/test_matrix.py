@@ -12,7 +12,7 @@ from aorta.sweep.json_schema import complaint
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING, STOPPED, RunFacts, State
 from aorta.sweep.matrix.schema import MATRIX, matrix_schema
-from aorta.sweep.overlay import Layer
+from aorta.sweep.planning.overlay import Layer
 from aorta.sweep.recipe.model import Change, StopAfter
 
 from .made import DONE, RUN, by_name, cell, document, matrix, plan, stepped, trial

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from aorta.sweep.plan import make_plan
+from aorta.sweep.definitions.registry import registries
+from aorta.sweep.planning.plan import make_plan
 from aorta.sweep.recipe.model import PROBE, CellRecipe, Recipe
-from aorta.sweep.registry import registries
 
 
 @pytest.fixture

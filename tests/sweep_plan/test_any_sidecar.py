@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aorta.sweep.definitions.registry import registries
 from aorta.sweep.errors import RegistryError
-from aorta.sweep.registry import registries
 
 WORDS = st.sampled_from(
     ["set", "unset", "prepend", "A", "1", "", "env", "docker", "venv", "none", "a b", "\0", "é"]

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from aorta.sweep.checking import output as output_check
-from aorta.sweep.checks import problems
+from aorta.sweep.planning.checking import output as output_check
+from aorta.sweep.planning.checks import problems
 from aorta.sweep.recipe.model import Change, EnvironmentRecipe, InlineEnvironment, Recipe
 from tests.parts.sweeps import wait_for
 from tests.sweep_plan.conftest import cell, command, plan_of
@@ -394,7 +394,7 @@ def test_a_virtual_environment_that_does_not_work(told, venv, tmp_path, monkeypa
     ]
     (line,) = errors(told(of_venv(venv, set={"PYTHONHOME": "/nowhere"})))
     assert "does not work: " in line, "it is tried with the variables of the cell"
-    monkeypatch.setattr("aorta.sweep.checking.environments.LIMIT_S", 0.2)
+    monkeypatch.setattr("aorta.sweep.planning.checking.environments.LIMIT_S", 0.2)
     program(tmp_path / "bin" / "python", "#!/bin/sh\nsleep 30 & echo $! > ${0%/*}/pid; wait\n")
     assert errors(told(of_venv(tmp_path))) == [f"{about}{tmp_path}/bin/python did not start within 0.2 s"]
     left = (tmp_path / "bin" / "pid").read_text().strip()

@@ -3,7 +3,7 @@
 import pytest
 
 from aorta.cli.sweep_dry_run import dry_run_text
-from aorta.sweep.checks import problems
+from aorta.sweep.planning.checks import problems
 from aorta.sweep.recipe.model import (
     Change,
     CustomPattern,

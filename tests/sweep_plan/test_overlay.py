@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aorta.sweep.overlay import Layer, conflicts, environ_under, overlay_of
+from aorta.sweep.planning.overlay import Layer, conflicts, environ_under, overlay_of
 from aorta.sweep.recipe.model import Change
 
 

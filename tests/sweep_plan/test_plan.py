@@ -3,8 +3,8 @@
 import pytest
 
 from aorta.sweep.errors import PlanError
-from aorta.sweep.overlay import overlay_of
-from aorta.sweep.plan import inline_name, sequence
+from aorta.sweep.planning.overlay import overlay_of
+from aorta.sweep.planning.plan import inline_name, sequence
 from aorta.sweep.recipe.model import Change, Confound, EnvironmentRecipe, InlineEnvironment, Recipe, StopAfter
 from tests.sweep_plan.conftest import cell, command, plan_of, probe
 

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
+from aorta.sweep.definitions.registry import registries
 from aorta.sweep.errors import RegistryError
 from aorta.sweep.recipe.model import Change, EnvironmentRecipe, Recipe, Resolved
-from aorta.sweep.registry import registries
 from tests.parts.uncovered import UNCOVERED
 from tests.sweep_plan.conftest import cell, command, probe
 
@@ -255,7 +255,7 @@ def test_a_recipe_without_plugins_imports_nothing_for_them():
     import subprocess
 
     code = (
-        "import sys; from aorta.sweep.registry import registries; from aorta.sweep.recipe.model import *;"
+        "import sys; from aorta.sweep.definitions.registry import registries; from aorta.sweep.recipe.model import *;"
         "registries((), Recipe(cells=(CellRecipe(name='a', mitigations=('xnack',), environment='local'),)));"
         "print([name for name in ('importlib.metadata', 'json', 'difflib') if name in sys.modules])"
     )

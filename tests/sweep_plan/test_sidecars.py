@@ -2,9 +2,9 @@
 
 import pytest
 
+from aorta.sweep.definitions.sidecars import read_sidecars
 from aorta.sweep.errors import RegistryError
 from aorta.sweep.recipe.model import Change
-from aorta.sweep.sidecars import read_sidecars
 
 FIELDS = "docker, venv, buck_target, emulator, mirage_profile, env"
 

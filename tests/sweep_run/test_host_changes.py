@@ -2,12 +2,12 @@
 
 import pytest
 
+from aorta.sweep.definitions.registry import registries
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import RunFacts
 from aorta.sweep.outcome import PASS, Outcome
-from aorta.sweep.plan import make_plan
+from aorta.sweep.planning.plan import make_plan
 from aorta.sweep.recipe.model import Recipe
-from aorta.sweep.registry import registries
 from aorta.sweep.run.captures import Captures
 from aorta.sweep.run.runner import Runner
 from aorta.sweep.run.store import HOST_AFTER, new_run

@@ -4,11 +4,11 @@ import os
 
 import pytest
 
+from aorta.sweep.definitions.registry import Environment
 from aorta.sweep.files import TrialFiles
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import Recipe
-from aorta.sweep.registry import Environment
-from aorta.sweep.workload_trial import WorkloadRunner
+from aorta.sweep.workload.trial import WorkloadRunner
 
 SUBJECTS = "tests.workloads.subjects"
 

@@ -8,10 +8,10 @@ import sys
 RANK = """
 import json, os, sys
 from aorta.sweep.files import TrialFiles
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import Recipe
-from aorta.sweep.registry import Environment
-from aorta.sweep.workload_trial import WorkloadRunner
+from aorta.sweep.definitions.registry import Environment
+from aorta.sweep.workload.trial import WorkloadRunner
 
 name, stem, config, isolation = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), sys.argv[4]
 cell = PlannedCell(

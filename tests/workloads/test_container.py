@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from aorta.sweep.registry import Environment
+from aorta.sweep.definitions.registry import Environment
 from aorta.workloads.discovery import find
 
 #: Writes down how it was called, and which variables it was given.

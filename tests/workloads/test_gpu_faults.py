@@ -2,7 +2,7 @@
 
 import pytest
 
-from aorta.sweep.gpu_faults import gpu_fault
+from aorta.sweep.workload.gpu_faults import gpu_fault
 
 
 @pytest.mark.parametrize(

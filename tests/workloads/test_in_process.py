@@ -42,7 +42,7 @@ def test_the_variables_are_on_for_the_trial_alone(execute, monkeypatch):
     monkeypatch.setenv("SUBJECT_GONE", "before")
     environ = {name: value for name, value in os.environ.items() if name != "SUBJECT_GONE"}
     environ |= {"SUBJECT_KEPT": "cell", "SUBJECT_NEW": "cell"}
-    from aorta.sweep.in_process import run_here
+    from aorta.sweep.workload.in_process import run_here
     from aorta.workloads.protocol import TrialInfo
     from tests.workloads.subjects import Subject
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from aorta.sweep.registry import Environment
+from aorta.sweep.definitions.registry import Environment
 from tests.parts import pythons
 
 
@@ -190,7 +190,7 @@ def test_what_it_leaves_is_ended_and_told(execute, session):
 
 
 def test_a_thread_that_stays_costs_no_verdict(execute, monkeypatch):
-    monkeypatch.setattr("aorta.sweep.workload_process.LINGER_S", 0.3)
+    monkeypatch.setattr("aorta.sweep.workload.process.LINGER_S", 0.3)
     found = execute(run="leaves_a_thread")
     assert found.verdict == "pass"
     assert "its process did not end by itself after its answer, and was ended" in found.notes
@@ -226,10 +226,10 @@ SWEEP = """
 import os, sys
 from aorta.instrumentation.process import Stopped, stop_on_signals
 from aorta.sweep.files import TrialFiles
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import Recipe
-from aorta.sweep.registry import Environment
-from aorta.sweep.workload_trial import WorkloadRunner
+from aorta.sweep.definitions.registry import Environment
+from aorta.sweep.workload.trial import WorkloadRunner
 stop_on_signals()
 local = Environment(name="local")
 config = {"run": sys.argv[2]}
@@ -337,7 +337,7 @@ def test_a_config_that_is_no_json(execute):
 
 
 def test_an_answer_to_another_request_counts_as_none(execute, files, monkeypatch):
-    from aorta.sweep import workload_trial
+    from aorta.sweep.workload import trial as workload_trial
 
     with open(f"{files.stem}.response.json", "w") as file:
         json.dump({"nonce": "x", "report": {"passed": True}}, file)

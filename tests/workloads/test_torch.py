@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from aorta.sweep.registry import Environment
+from aorta.sweep.definitions.registry import Environment
 from tests.parts import torches
 from tests.workloads.launching import launch
 

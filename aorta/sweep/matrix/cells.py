@@ -12,7 +12,7 @@ from aorta.sweep.matrix.samples import Summed
 from aorta.sweep.matrix.statistics import wilson
 from aorta.sweep.matrix.tally import Tally
 from aorta.sweep.outcome import ERROR, FAIL, PASS
-from aorta.sweep.plan import PlannedCell
+from aorta.sweep.planning.plan import PlannedCell
 from aorta.sweep.recipe.model import PLACES, StopAfter
 from aorta.sweep.summary import TrialSummary
 

@@ -14,8 +14,8 @@ from aorta.sweep.matrix.schema import SCHEMA_VERSION
 from aorta.sweep.matrix.statistics import ALPHA, DIRECTIONS
 from aorta.sweep.matrix.tally import Tally
 from aorta.sweep.outcome import ERROR, FAIL, PASS
-from aorta.sweep.overlay import overlay_of
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.overlay import overlay_of
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.summary import TrialSummary
 
 

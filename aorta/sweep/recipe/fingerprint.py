@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aorta.model.frozen import is_model
+from aorta.sweep.definitions.registry import Registries
 from aorta.sweep.recipe.cells import cells_of
 from aorta.sweep.recipe.model import Recipe
 from aorta.sweep.recipe.structure import fields_of
-from aorta.sweep.registry import Registries
 
 #: Keys that change neither what runs nor how it is judged, or that are counted as cells and definitions.
 _NOT_COUNTED: Final = frozenset(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from aorta.model.frozen import is_model, members_of
-from aorta.sweep.definitions import part_meant
+from aorta.sweep.definitions.plain import part_meant
 from aorta.sweep.recipe.checks import checks_of
 from aorta.sweep.recipe.faults import WORDS, Fault, unknown
 from aorta.sweep.recipe.model import Change, InlineEnvironment

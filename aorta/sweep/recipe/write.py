@@ -7,12 +7,12 @@ import attrs
 
 from aorta import __version__
 from aorta.model.frozen import evolve, is_model
+from aorta.sweep.definitions.registry import Registries
 from aorta.sweep.recipe.cells import all_cells
 from aorta.sweep.recipe.fingerprint import fingerprint
 from aorta.sweep.recipe.keys import required
 from aorta.sweep.recipe.model import CellRecipe, Change, EnvironmentRecipe, Recipe, Resolved
 from aorta.sweep.recipe.structure import fields_of
-from aorta.sweep.registry import Registries
 
 #: Not keys of a file: where a recipe is from.
 _OF_THE_FILE: Final = ("source", "sha256")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 import attrs
 
 from aorta.model.frozen import frozen
-from aorta.sweep.plan import Plan
+from aorta.sweep.planning.plan import Plan
 
 
 @frozen

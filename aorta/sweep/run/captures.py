@@ -7,8 +7,8 @@ from aorta.instrumentation.environment import DEADLINE_S, deadline_from_environm
 from aorta.instrumentation.series import Series, Taken
 from aorta.instrumentation.switch import sudo_from_environment
 from aorta.model.codec import dump, to_json
-from aorta.sweep.overlay import Layer, environ_under, overlay_of
-from aorta.sweep.registry import Environment
+from aorta.sweep.definitions.registry import Environment
+from aorta.sweep.planning.overlay import Layer, environ_under, overlay_of
 from aorta.sweep.run.store import ENVIRONMENTS, HOST_ENV, RunDirectory
 from aorta.sweep.slug import slug
 

@@ -8,7 +8,7 @@ from aorta.model.text import printable
 from aorta.sweep.command.execute import CommandRunner
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, Outcome
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import COMMAND
 
 
@@ -59,6 +59,6 @@ def executor_of(plan: Plan) -> Executor:
     """Return what runs a plan's trials."""
     if plan.workload == COMMAND:
         return CommandExecutor(plan)
-    from aorta.sweep.workload_trial import WorkloadRunner
+    from aorta.sweep.workload.trial import WorkloadRunner
 
     return WorkloadRunner(plan)

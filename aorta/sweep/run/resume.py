@@ -8,7 +8,7 @@ from typing import Any
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.reading import MatrixError, matrix_of
 from aorta.sweep.matrix.reading import read as read_matrix
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.run.store import RunDirectory, StoreError, place_of
 from aorta.sweep.slug import slug
 from aorta.sweep.summary import TrialSummary

@@ -11,8 +11,8 @@ from aorta.model.frozen import frozen
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING, STOPPED, State
 from aorta.sweep.outcome import FAIL
-from aorta.sweep.overlay import environ_under, overlay_of
-from aorta.sweep.plan import Plan, PlannedCell, sequence
+from aorta.sweep.planning.overlay import environ_under, overlay_of
+from aorta.sweep.planning.plan import Plan, PlannedCell, sequence
 from aorta.sweep.run.captures import Captures, changed, write_environment, write_host
 from aorta.sweep.run.executor import Executor
 from aorta.sweep.run.record import Trial, artifacts_in, summary_of, text_of

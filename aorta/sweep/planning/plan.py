@@ -7,10 +7,10 @@ import attrs
 
 from aorta.model.frozen import frozen
 from aorta.model.text import listed
+from aorta.sweep.definitions.registry import VENV, Environment, Mitigation, Registries
 from aorta.sweep.errors import PlanError, RegistryError
-from aorta.sweep.overlay import Layer, conflicts
+from aorta.sweep.planning.overlay import Layer, conflicts
 from aorta.sweep.recipe.model import COMMAND, INTERLEAVED, PROBE, CellRecipe, Change, Recipe, StopAfter
-from aorta.sweep.registry import VENV, Environment, Mitigation, Registries
 
 
 @frozen
@@ -48,8 +48,8 @@ class Plan:
 
 def make_plan(recipe: Recipe, registries: Registries) -> Plan:
     """Return what a recipe runs. Raises PlanError with all that is wrong, RecipeError for its cells."""
-    from aorta.sweep.baseline import baseline_of
-    from aorta.sweep.isolation import isolation_of
+    from aorta.sweep.planning.baseline import baseline_of
+    from aorta.sweep.planning.isolation import isolation_of
     from aorta.sweep.recipe.cells import cells_of
 
     faults: dict[str, list[str]] = {}

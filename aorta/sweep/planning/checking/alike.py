@@ -3,9 +3,9 @@
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
-from aorta.sweep.checking.problem import Problem, warning
-from aorta.sweep.overlay import environ_under, overlay_of
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.checking.problem import Problem, warning
+from aorta.sweep.planning.overlay import environ_under, overlay_of
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import PLACES
 
 

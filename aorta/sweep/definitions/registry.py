@@ -8,7 +8,7 @@ from aorta.sweep.errors import RegistryError
 from aorta.sweep.recipe.model import PLACES, PROBE, Change, EnvironmentRecipe, Recipe
 
 if TYPE_CHECKING:
-    from aorta.sweep.sidecars import Sidecar
+    from aorta.sweep.definitions.sidecars import Sidecar
 
 LOCAL, VENV, CONTAINER = BOUNDARIES = ("local", "venv", "container")
 
@@ -93,7 +93,7 @@ def registries(sidecars: Sequence[str] = (), recipe: Recipe | None = None) -> Re
     problems: tuple[str, ...] = ()
     taken: list[str] = []
     if _wants_plugins(recipe, bool(files), mitigations, environments):
-        from aorta.sweep.registry_plugins import plugins
+        from aorta.sweep.definitions.plugins import plugins
 
         found = plugins()
         problems = found.problems
@@ -116,7 +116,7 @@ def registries(sidecars: Sequence[str] = (), recipe: Recipe | None = None) -> Re
 def _files(paths: Sequence[str]) -> "tuple[Sidecar, ...]":
     if not paths:
         return ()
-    from aorta.sweep.sidecars import read_sidecars
+    from aorta.sweep.definitions.sidecars import read_sidecars
 
     return read_sidecars(paths)
 
@@ -137,8 +137,8 @@ def _mitigation(name: str, change: Change, source: str) -> Mitigation:
 
 
 def _builtin() -> tuple[dict[str, Mitigation], dict[str, Environment]]:
-    from aorta.sweep.builtin_environments import BUILTIN as ENVIRONMENTS
-    from aorta.sweep.builtin_mitigations import BUILTIN as MITIGATIONS
+    from aorta.sweep.definitions.builtin_environments import BUILTIN as ENVIRONMENTS
+    from aorta.sweep.definitions.builtin_mitigations import BUILTIN as MITIGATIONS
 
     mitigations = {
         name: Mitigation(name=name, change=Change(set=sets), summary=summary)

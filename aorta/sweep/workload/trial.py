@@ -13,12 +13,12 @@ from aorta.model.frozen import evolve
 from aorta.sweep.command.ending import GRACE_S
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, Outcome
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.workloads.discovery import located
 from aorta.workloads.protocol import PROCESS, TrialInfo
 
 if TYPE_CHECKING:
-    from aorta.sweep.workload_process import Ended
+    from aorta.sweep.workload.process import Ended
 
 #: The most bytes of an answer, and of the end of a log that are looked at.
 _ANSWER_BYTES, _LOG_BYTES = 64 << 20, 16 << 10
@@ -70,8 +70,8 @@ class WorkloadRunner:
     def _here(
         self, cell: PlannedCell, config: Any, info: TrialInfo, files: TrialFiles, environ: Mapping[str, str]
     ) -> Outcome:
-        from aorta.sweep.in_process import TrialTimeout, run_here
-        from aorta.sweep.workload_verdict import outcome_of
+        from aorta.sweep.workload.in_process import TrialTimeout, run_here
+        from aorta.sweep.workload.verdict import outcome_of
 
         limit = self._plan.recipe.timeout_s
         logs = (files.stdout, files.stderr) if self._plan.recipe.save_logs else None
@@ -86,7 +86,7 @@ class WorkloadRunner:
         self, cell: PlannedCell, info: TrialInfo, files: TrialFiles, environ: Mapping[str, str]
     ) -> Outcome:
         from aorta.sweep.command.running import CannotStartError
-        from aorta.sweep.workload_process import Worker, ended
+        from aorta.sweep.workload.process import Worker, ended
 
         python = _python(cell)
         if python is None:
@@ -131,7 +131,7 @@ class WorkloadRunner:
                 _remove(path)
 
     def _outcome(self, cell: PlannedCell, files: TrialFiles, end: "Ended", answer: Any) -> Outcome:
-        from aorta.sweep import workload_verdict as verdict
+        from aorta.sweep.workload import verdict
         from aorta.workloads.report import from_json
 
         notes = end.notes

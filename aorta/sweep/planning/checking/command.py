@@ -6,10 +6,10 @@ import stat
 from collections.abc import Iterator, Mapping
 
 from aorta.model.text import printable
-from aorta.sweep.checking.problem import ERROR, WARNING, Problem, error, of_cells, warning
-from aorta.sweep.checking.words import hint, odd_words
-from aorta.sweep.overlay import environ_under, overlay_of
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.checking.problem import ERROR, WARNING, Problem, error, of_cells, warning
+from aorta.sweep.planning.checking.words import hint, odd_words
+from aorta.sweep.planning.overlay import environ_under, overlay_of
+from aorta.sweep.planning.plan import Plan, PlannedCell
 
 Told = tuple[str, str]
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aorta.model.frozen import frozen
-from aorta.sweep.definitions import Faults, change_of, environment_of, kind, name_fault
-from aorta.sweep.registry import Environment, Mitigation, environment_as
+from aorta.sweep.definitions.plain import Faults, change_of, environment_of, kind, name_fault
+from aorta.sweep.definitions.registry import Environment, Mitigation, environment_as
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from aorta.model.text import printable
-from aorta.sweep.checking.problem import Problem, error, warning
+from aorta.sweep.planning.checking.problem import Problem, error, warning
 
 #: Fewer free bytes than this are few for a sweep.
 LEAST_FREE = 100_000_000

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from aorta.sweep.checking.problem import ERROR, Problem, of_cells
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.checking.problem import ERROR, Problem, of_cells
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.variables import OWN
 
 #: The first of the ports at which trials of several ranks meet.

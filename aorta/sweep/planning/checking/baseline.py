@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from aorta.sweep.checking.problem import Problem, warning
-from aorta.sweep.plan import Plan
+from aorta.sweep.planning.checking.problem import Problem, warning
+from aorta.sweep.planning.plan import Plan
 
 
 def check_baseline(plan: Plan) -> Iterator[Problem]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from aorta.sweep.checking.problem import ERROR as ERROR
-from aorta.sweep.checking.problem import HERE as HERE
-from aorta.sweep.checking.problem import SEVERITIES as SEVERITIES
-from aorta.sweep.checking.problem import WARNING as WARNING
-from aorta.sweep.checking.problem import Problem as Problem
-from aorta.sweep.plan import Plan
+from aorta.sweep.planning.checking.problem import ERROR as ERROR
+from aorta.sweep.planning.checking.problem import HERE as HERE
+from aorta.sweep.planning.checking.problem import SEVERITIES as SEVERITIES
+from aorta.sweep.planning.checking.problem import WARNING as WARNING
+from aorta.sweep.planning.checking.problem import Problem as Problem
+from aorta.sweep.planning.plan import Plan
 from aorta.sweep.recipe.model import COMMAND
 
 
@@ -22,18 +22,18 @@ def problems(plan: Plan, environ: Mapping[str, str], output: str) -> list[Proble
 
 
 def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Problem]:
-    from aorta.sweep.checking.alike import check_alike
-    from aorta.sweep.checking.baseline import check_baseline
-    from aorta.sweep.checking.environments import check_environments
-    from aorta.sweep.checking.identity import check_identity
-    from aorta.sweep.checking.modules import check_modules
-    from aorta.sweep.checking.output import check_output
-    from aorta.sweep.checking.problem import error
-    from aorta.sweep.checking.workload import check_config, check_launch
+    from aorta.sweep.planning.checking.alike import check_alike
+    from aorta.sweep.planning.checking.baseline import check_baseline
+    from aorta.sweep.planning.checking.environments import check_environments
+    from aorta.sweep.planning.checking.identity import check_identity
+    from aorta.sweep.planning.checking.modules import check_modules
+    from aorta.sweep.planning.checking.output import check_output
+    from aorta.sweep.planning.checking.problem import error
+    from aorta.sweep.planning.checking.workload import check_config, check_launch
 
     workload = None
     if plan.workload == COMMAND:
-        from aorta.sweep.checking.command import check_command
+        from aorta.sweep.planning.checking.command import check_command
 
         yield from check_command(plan, environ)
     else:
@@ -56,7 +56,7 @@ def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Probl
 
 def _collectors(plan: Plan) -> Iterator[Problem]:
     from aorta.model.text import listed
-    from aorta.sweep.checking.problem import error
+    from aorta.sweep.planning.checking.problem import error
 
     names = dict.fromkeys(plan.recipe.collect or ())
     running = {cell.name for cell in plan.cells}

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from aorta.sweep.definitions.registry import VENV
 from aorta.sweep.recipe.model import AUTO, COMMAND, IN_PROCESS, PROBE, PROCESS, Recipe
-from aorta.sweep.registry import VENV
 
 if TYPE_CHECKING:
-    from aorta.sweep.plan import PlannedCell
+    from aorta.sweep.planning.plan import PlannedCell
     from aorta.workloads.protocol import Workload
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from aorta.model.text import printable
-from aorta.sweep.checking.identity import PORT_BASE
-from aorta.sweep.checking.problem import ERROR, Problem, error, of_cells
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.planning.checking.identity import PORT_BASE
+from aorta.sweep.planning.checking.problem import ERROR, Problem, error, of_cells
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import COMMAND
 
 if TYPE_CHECKING:

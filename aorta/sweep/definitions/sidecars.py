@@ -13,7 +13,7 @@ import attrs
 
 from aorta.model.frozen import frozen
 from aorta.model.text import printable
-from aorta.sweep.definitions import Faults, change_of, environment_of, kind, name_fault, not_known
+from aorta.sweep.definitions.plain import Faults, change_of, environment_of, kind, name_fault, not_known
 from aorta.sweep.errors import RegistryError
 from aorta.sweep.recipe.model import Change, EnvironmentRecipe
 

@@ -4,11 +4,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from aorta.sweep.checking.problem import HERE, Problem, of_cells
-from aorta.sweep.overlay import environ_under, overlay_of
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.definitions.registry import CONTAINER, VENV
+from aorta.sweep.planning.checking.problem import HERE, Problem, of_cells
+from aorta.sweep.planning.overlay import environ_under, overlay_of
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import PROCESS
-from aorta.sweep.registry import CONTAINER, VENV
 
 if TYPE_CHECKING:
     from aorta.workloads.protocol import Workload

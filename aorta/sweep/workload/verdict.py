@@ -2,7 +2,6 @@
 
 from aorta.model.frozen import evolve
 from aorta.sweep.command.exits import CRASHES, signal_name
-from aorta.sweep.gpu_faults import gpu_fault
 from aorta.sweep.outcome import (
     ERROR,
     FAIL,
@@ -13,6 +12,7 @@ from aorta.sweep.outcome import (
     WALL_CLOCK,
     Outcome,
 )
+from aorta.sweep.workload.gpu_faults import gpu_fault
 from aorta.workloads.report import CLEANUP, RUN, Raised, Report, bounded
 
 _REASON = 400

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from aorta.model.text import printable
-from aorta.sweep.checking.problem import Problem, error
-from aorta.sweep.overlay import environ_under, overlay_of
-from aorta.sweep.plan import Plan, PlannedCell
+from aorta.sweep.definitions.registry import CONTAINER, VENV, Environment
+from aorta.sweep.planning.checking.problem import Problem, error
+from aorta.sweep.planning.overlay import environ_under, overlay_of
+from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import COMMAND
-from aorta.sweep.registry import CONTAINER, VENV, Environment
 
 if TYPE_CHECKING:
     from subprocess import Popen

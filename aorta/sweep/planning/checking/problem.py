@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from aorta.model.frozen import frozen
 from aorta.model.text import listed
-from aorta.sweep.plan import PlannedCell
+from aorta.sweep.planning.plan import PlannedCell
 
 ERROR, HERE, WARNING = SEVERITIES = ("error", "error here", "warning")
 

@@ -1,0 +1,1 @@
+"""Mitigations and environments by name, and who defines them."""

@@ -1,0 +1,1 @@
+"""Trials of workloads, in this process or each in a fresh interpreter."""
