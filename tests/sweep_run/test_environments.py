@@ -75,6 +75,18 @@ def test_what_nothing_honours_is_refused_before_anything_runs(sweeps, environmen
     assert not sweeps.runs
 
 
+def test_a_virtual_environment_in_the_home_directory(sweeps, venv):
+    (sweeps.folder / "home/other").symlink_to(venv)
+    sweeps.write("r.yaml", CELLS % "~/other")
+    (sweeps.programs / "python").symlink_to(sys.executable)
+    done = sweeps.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = f"{sweeps.folder}/home/other"
+    record = sweeps.records()["there", 0]
+    assert record["env_overlay"]["VIRTUAL_ENV"] == folder
+    assert record["env"]["collection"]["python"] == f"{folder}/bin/python"
+
+
 def test_a_virtual_environment_that_is_none_is_refused(sweeps):
     sweeps.write("r.yaml", (CELLS % "/x/y").replace("command: [python", "command: [sh"))
     done = sweeps.run()

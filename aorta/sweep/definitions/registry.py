@@ -1,5 +1,6 @@
 """Mitigations and environments by name: built-in, of plugins, of sidecar files, of the recipe."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
@@ -51,6 +52,16 @@ class Environment:
         if self.docker is not None:
             return CONTAINER
         return LOCAL if self.venv is None else VENV
+
+    @property
+    def folder(self) -> str | None:
+        """Return the path of the virtual environment; a relative one lies in the current directory."""
+        return None if self.venv is None else os.path.abspath(os.path.expanduser(self.venv))
+
+    @property
+    def python(self) -> str | None:
+        """Return the path of the virtual environment's interpreter."""
+        return None if self.folder is None else os.path.join(self.folder, "bin", "python")
 
 
 @frozen

@@ -155,11 +155,9 @@ def _layers_of(environment: Environment) -> list[Layer]:
     """Return the layers of an environment; those of a virtual one are what its ``activate`` does."""
     source = f"environment {environment.name}"
     own = Layer(source=source, change=environment.env, owner=environment.source)
-    if environment.boundary != VENV or environment.venv is None:
+    folder = environment.folder
+    if environment.boundary != VENV or folder is None:
         return [own]
-    import os
-
-    folder = os.path.abspath(environment.venv)
     entered = Change(set={"VIRTUAL_ENV": folder}, prepend={"PATH": f"{folder}/bin"}, unset=("PYTHONHOME",))
     return [Layer(source=source, change=entered, owner=environment.source), own]
 

@@ -41,7 +41,7 @@ class Captures:
 
     def trial(self, environment: Environment, environ: Mapping[str, str]) -> Taken:
         """Take the snapshot of what a trial with this environment runs on."""
-        return self._of(environment.venv).take(environ)
+        return self._of(environment.python).take(environ)
 
     def describe(self, environment: Environment, layers: tuple[Layer, ...]) -> Taken:
         """Take the snapshot of an environment by itself, without a cell's mitigations."""
@@ -52,13 +52,12 @@ class Captures:
         for series in self._series.values():
             series.close()
 
-    def _of(self, venv: str | None) -> Series:
-        if venv not in self._series:
-            self._series[venv] = self._new(venv)
-        return self._series[venv]
+    def _of(self, python: str | None) -> Series:
+        if python not in self._series:
+            self._series[python] = self._new(python)
+        return self._series[python]
 
-    def _new(self, venv: str | None) -> Series:
-        python = None if venv is None else os.path.join(venv, "bin", "python")
+    def _new(self, python: str | None) -> Series:
         return Series(self._registry, python=python, deadline_s=self._deadline_s, sudo=self._sudo)
 
 

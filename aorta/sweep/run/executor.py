@@ -41,17 +41,16 @@ class CommandExecutor:
         overlay: Mapping[str, str | None],
     ) -> Outcome:
         """Run the command once; without its virtual environment it would run in aorta's own."""
-        gone = _gone(cell.environment.venv)
+        gone = _gone(cell.environment.python)
         if gone is not None:
             return Outcome(verdict=ERROR, reason=gone)
         return self._runner.execute(files, environ, overlay=overlay, steps=cell.steps)
 
 
-def _gone(venv: str | None) -> str | None:
-    """Return what is to be said of a virtual environment that is not there any more."""
-    if venv is None:
+def _gone(python: str | None) -> str | None:
+    """Return what is to be said of an interpreter that is not there any more."""
+    if python is None:
         return None
-    python = os.path.join(os.path.abspath(venv), "bin", "python")
     return None if os.access(python, os.X_OK) else f"{printable(python)} is gone or cannot be executed"
 
 

@@ -172,9 +172,7 @@ class WorkloadRunner:
 def _python(cell: PlannedCell) -> str | None:
     from aorta.host.slow import interpreter
 
-    if cell.environment.venv is not None:
-        return os.path.join(os.path.abspath(os.path.expanduser(cell.environment.venv)), "bin", "python")
-    return interpreter()
+    return cell.environment.python or interpreter()
 
 
 def _places(names: list[str]) -> dict[str, str]:

@@ -75,8 +75,7 @@ def _broken(cell: PlannedCell, environ: Mapping[str, str]) -> str | None:
     import subprocess
     import tempfile
 
-    folder = os.path.abspath(cell.environment.venv or "")
-    python = f"{folder}/bin/python"
+    folder, python = cell.environment.folder or "", cell.environment.python or ""
     if not os.path.lexists(python):
         return f"{printable(folder)} is no virtual environment: it has no bin/python"
     variables = environ_under(overlay_of(cell.layers, environ), environ)

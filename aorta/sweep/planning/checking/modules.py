@@ -41,7 +41,7 @@ def check_modules(
         if place.boundary == CONTAINER:
             return
         variables = environ_under(overlay_of(cell.layers, environ), environ)
-        key = (place.venv or "", variables.get("PYTHONPATH", ""))
+        key = (place.python or "", variables.get("PYTHONPATH", ""))
         if key not in known:
             is_own = place.boundary != VENV
             more = key[1].split(os.pathsep) if is_own and plan.isolation == PROCESS else []
@@ -72,11 +72,10 @@ def _lacking_here(names: Sequence[str], more: list[str]) -> list[str]:
     ]
 
 
-def _lacking_there(names: Sequence[str], venv: str, environ: Mapping[str, str]) -> list[str]:
-    """Return the modules that a virtual environment lacks; one that does not work is told of otherwise."""
+def _lacking_there(names: Sequence[str], python: str, environ: Mapping[str, str]) -> list[str]:
+    """Return the modules that an interpreter lacks; one that does not work is told of otherwise."""
     import subprocess
 
-    python = os.path.join(os.path.abspath(os.path.expanduser(venv)), "bin", "python")
     # What aorta is made of comes with it.
     asked = [name for name in names if name.partition(".")[0] not in ("aorta", "attr", "attrs")]
     try:
