@@ -1,7 +1,8 @@
 """Everything that can be tested here, one step after the other; each step's failure is the run's.
 
 The tests are three programs at once: two that mostly wait for processes, mounts, containers and clusters,
-and one that computes. Random input to parsers is not measured for coverage, which would double its time.
+and one that computes. Where tests start whole installations, jobs and sandboxes, or feed random input to
+parsers, coverage is not measured: it would double their time, and the lines are reached by the others.
 """
 
 import concurrent.futures
@@ -14,11 +15,10 @@ import time
 PYTEST = ("-m", "pytest", "-q", *sys.argv[1:])
 COVERED = (sys.executable, "-m", "coverage", "run", *PYTEST)
 
-#: Folders of tests that mostly wait, a program each.
-WAITING = (
-    ("cases", "cli", "docs", "example_plugin", "faults", "isolation", "package", "slurm", "torch"),
-    ("buck", "buck_file", "sweep_command", "sweep_run", "workloads"),
-)
+#: Folders of tests that mostly wait.
+WAITING = ("buck", "cases", "cli", "sweep_command", "sweep_run", "workloads")
+#: The same, of whole installations, jobs and sandboxes.
+WHOLE = ("buck_file", "docs", "example_plugin", "faults", "isolation", "package", "slurm", "torch")
 FUZZ = "fuzz"
 
 STEPS: dict[str, list[str] | None] = {
@@ -39,14 +39,13 @@ def folders() -> list[str]:
 
 def tests() -> list[list[list[str]]]:
     """Return the programs that run at once, each as its command lines in order."""
-    waiting = [[f"tests/{name}" for name in names] for names in WAITING]
-    named = {folder for names in waiting for folder in names} | {f"tests/{FUZZ}"}
-    others = [folder for folder in folders() if folder not in named]
+    waiting, whole = ([f"tests/{name}" for name in names] for names in (WAITING, WHOLE))
+    others = [folder for folder in folders() if folder not in (*waiting, *whole, f"tests/{FUZZ}")]
     # With arguments some tests are named: these are run as they are.
     if any(not word.startswith("-") for word in sys.argv[1:]):
         return [[[*COVERED]]]
-    computing = [[*COVERED, *others], [sys.executable, *PYTEST, f"tests/{FUZZ}"]]
-    return [*([[*COVERED, *names]] for names in waiting), computing]
+    plain = [sys.executable, *PYTEST]
+    return [[[*COVERED, *waiting]], [[*plain, *whole]], [[*COVERED, *others], [*plain, f"tests/{FUZZ}"]]]
 
 
 def run(command: list[str], *, aside: bool) -> int:

@@ -101,6 +101,8 @@ class Context:
         self.reasons: list[Reason] = []
         self.command_records: list[CommandRecord] = []
         self.variables: set[str] = set()
+        #: Variables that a program may have looked at by itself.
+        self.passed_on: set[str] = set()
         #: Whether anything but variables was asked for: what was not can not have changed.
         self.looked = False
         self.redacted: set[str] = set()
@@ -347,7 +349,7 @@ class Context:
             ticket, done = self._machine.commands.wait(first)
             # A program may look at any variable; where there is none, PATH alone decided.
             found = isinstance(done, Exception) or done.outcome is not Outcome.NOT_FOUND
-            self.variables.add("*" if found else "PATH")
+            self.passed_on.add("*" if found else "PATH")
             if isinstance(done, Exception):
                 answers.append(unasked_answer(shown(line), done))
                 continue
@@ -409,7 +411,7 @@ class Context:
         ``timeout`` is in seconds; see ``aorta.host.interpreter.report`` for the answer.
         """
         # Where the whole capture's end is near, what is told has to be looked at in what is left.
-        self.variables.add("*")
+        self.passed_on.add("*")
         limit, how = min(timeout, self.allowance()), self.request.torch_how
         return asked("torch", lambda: self._machine.host.torch(how, timeout=limit))
 

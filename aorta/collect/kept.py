@@ -49,7 +49,11 @@ class Kept:
                 continue
             if not all(self._lasts(other) or self._is_made_of_variables(run, other) for other in chain):
                 continue
-            asked = [run.results[other].variables for other in chain if other in run.results]
+            asked = [
+                run.results[other].variables | run.results[other].passed_on
+                for other in chain
+                if other in run.results
+            ]
             names = frozenset().union(*asked)
             taken = _taken_over(result, anew=name not in self.lasting)
             entry = _Entry(result=taken, names=names, values=_values(names, environ))

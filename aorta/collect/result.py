@@ -31,6 +31,8 @@ class Result:
     coverage: Mapping[str, Coverage] = attrs.field(factory=dict)
     redacted: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
+    #: Variables that programs which were run may have looked at.
+    passed_on: frozenset[str] = frozenset()
     #: Whether the machine was asked anything but variables.
     looked: bool = True
 
@@ -83,6 +85,7 @@ def missing(
         record=record_of(spec, status, plugin=plugin, elapsed_s=elapsed_s, ctx=ctx, hung_at=hung_at),
         redacted=_names(ctx.redacted) if ctx else frozenset(),
         variables=_names(ctx.variables) if ctx else frozenset(),
+        passed_on=_names(ctx.passed_on) if ctx else frozenset(),
         looked=ctx is None or ctx.looked,
     )
 
@@ -146,6 +149,7 @@ def succeeded(spec: Spec, value: Any, ctx: Context, *, plugin: str, elapsed_s: f
         coverage={part: state for part, state in ctx.coverage.items() if isinstance(state, Coverage)},
         redacted=_names(ctx.redacted),
         variables=frozenset(ctx.variables),
+        passed_on=frozenset(ctx.passed_on),
         looked=ctx.looked,
     )
 

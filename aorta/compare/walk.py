@@ -148,9 +148,7 @@ class Walk:
         if all(told):
             return
         if any(told):
-            self._add(
-                place, UNKNOWN, a, b, side="a" if told[0] else "b", note="one side says that it does not know"
-            )
+            self._add(place, UNKNOWN, a, b, side=_whose(*told), note="one side says that it does not know")
             return
         made = methods(a, b)
         if made is not None:
@@ -189,7 +187,7 @@ class Walk:
             self._add(place, UNKNOWN, a, b, side="both", note="1.x and 2.0 do not mean the same by it")
         elif (a and gaps[1]) or (b and gaps[0]):
             nulls = [Null(known=not gap, why=gap) for gap in gaps]
-            self._add(place, UNKNOWN, a, b, *nulls, side="b" if a and gaps[1] else "a")
+            self._add(place, UNKNOWN, a, b, *nulls, side=_whose(bool(b and gaps[0]), bool(a and gaps[1])))
         else:
             self._add(place, DIFFERENCE, a, b, note=ONE_SIDED)
 
@@ -261,6 +259,11 @@ class Walk:
                 side=side if kind == UNKNOWN else "",
             )
         )
+
+
+def _whose(a: object, b: object) -> str:
+    """Return which side does not know, by whether each does not."""
+    return "both" if a and b else "a" if a else "b"
 
 
 def _weighed(place: Place, a: Any, b: Any) -> tuple[str, str]:

@@ -105,3 +105,11 @@ def test_any_values_further_down(cells, patterns, value):
         "only": value, "redaction": value, "collect": value,
     }  # fmt: skip
     read(json.dumps(whole).encode(), ".json")
+
+
+def test_a_name_that_is_no_text_for_people_is_shown_escaped():
+    import json
+
+    cell = {"name": "a", "mitigations": ["\x1f=1"], "environment": "local"}
+    whole = {"schema_version": 1, "trials": 1, "workload": "command", "cells": [cell]}
+    read(json.dumps(whole).encode(), ".json")

@@ -77,7 +77,7 @@ def mitigation(value: str) -> Found:
 
 def defined_as(variable: str) -> str:
     """Return how a variable is set by a mitigation of the recipe's own."""
-    example = f'mitigations: {{NAME: {{{variable}: "VALUE"}}}}'
+    example = f'mitigations: {{NAME: {{{shown(variable)}: "VALUE"}}}}'
     return f"to set a variable, define a mitigation in the recipe, as in {example}"
 
 
