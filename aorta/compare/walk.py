@@ -148,7 +148,9 @@ class Walk:
         if all(told):
             return
         if any(told):
-            self._add(place, UNKNOWN, a, b, side=_whose(*told), note="one side says that it does not know")
+            self._add(
+                place, UNKNOWN, a, b, side="a" if told[0] else "b", note="one side says that it does not know"
+            )
             return
         made = methods(a, b)
         if made is not None:

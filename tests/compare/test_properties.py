@@ -137,3 +137,12 @@ def test_the_comparison_needs_the_standard_library_alone():
         [sys.executable, "-S", "-c", code], cwd=root, capture_output=True, text=True, check=True
     )
     assert done.stdout == "()\n"
+
+
+def test_lists_that_both_sides_may_hold_less_of_than_there_is():
+    one, other = ({"schema_version": "1.0", "isolation": {"container": [value]}} for value in (None, False))
+    [there], [back] = (
+        [row for row in rows(compare(*pair, known())) if row.path == "isolation.container"]
+        for pair in ((one, other), (other, one))
+    )
+    assert (there.side, back.side) == ("both", "both")
