@@ -140,7 +140,9 @@ def test_the_comparison_needs_the_standard_library_alone():
 
 
 def test_lists_that_both_sides_may_hold_less_of_than_there_is():
-    one, other = ({"schema_version": "1.0", "isolation": {"container": [value]}} for value in (None, False))
+    reason = {"section": "isolation", "kind": "denied", "field": "container", "detail": "x"}
+    old = {"schema_version": "2.0", "collection": {"reasons": [reason]}}
+    one, other = ({**old, "isolation": {"container": [value]}} for value in (None, False))
     [there], [back] = (
         [row for row in rows(compare(*pair, known())) if row.path == "isolation.container"]
         for pair in ((one, other), (other, one))
