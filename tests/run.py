@@ -1,8 +1,9 @@
 """Everything that can be tested here, one step after the other; each step's failure is the run's.
 
 The tests are three programs at once: two that mostly wait for processes, mounts, containers and clusters,
-and one that computes. Where tests start whole installations, jobs and sandboxes, or feed random input to
-parsers, coverage is not measured: it would double their time, and the lines are reached by the others.
+and one that computes. Where tests start whole installations, jobs and sandboxes, clients of Buck and
+interpreters, or feed random input to parsers, coverage is not measured: it would double their time, and the
+lines are reached by others.
 """
 
 import concurrent.futures
@@ -16,9 +17,10 @@ PYTEST = ("-m", "pytest", "-q", *sys.argv[1:])
 COVERED = (sys.executable, "-m", "coverage", "run", *PYTEST)
 
 #: Folders of tests that mostly wait.
-WAITING = ("buck", "cases", "cli", "sweep_command", "sweep_run", "workloads")
-#: The same, of whole installations, jobs and sandboxes.
+WAITING = ("cases", "cli", "sweep_command", "sweep_run")
+#: The same, not measured; the second runs after those.
 WHOLE = ("buck_file", "docs", "example_plugin", "faults", "isolation", "package", "slurm", "torch")
+PARTS = ("buck", "workloads")
 FUZZ = "fuzz"
 
 STEPS: dict[str, list[str] | None] = {
@@ -39,13 +41,18 @@ def folders() -> list[str]:
 
 def tests() -> list[list[list[str]]]:
     """Return the programs that run at once, each as its command lines in order."""
-    waiting, whole = ([f"tests/{name}" for name in names] for names in (WAITING, WHOLE))
-    others = [folder for folder in folders() if folder not in (*waiting, *whole, f"tests/{FUZZ}")]
+    waiting, whole, parts = ([f"tests/{name}" for name in names] for names in (WAITING, WHOLE, PARTS))
+    named = {*waiting, *whole, *parts, f"tests/{FUZZ}"}
+    others = [folder for folder in folders() if folder not in named]
     # With arguments some tests are named: these are run as they are.
     if any(not word.startswith("-") for word in sys.argv[1:]):
         return [[[*COVERED]]]
     plain = [sys.executable, *PYTEST]
-    return [[[*COVERED, *waiting]], [[*plain, *whole]], [[*COVERED, *others], [*plain, f"tests/{FUZZ}"]]]
+    return [
+        [[*COVERED, *waiting], [*plain, *parts]],
+        [[*plain, *whole]],
+        [[*COVERED, *others], [*plain, f"tests/{FUZZ}"]],
+    ]
 
 
 def run(command: list[str], *, aside: bool) -> int:

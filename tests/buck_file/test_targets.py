@@ -15,10 +15,10 @@ from tests.parts.par import clean_environ, link_tree, members, modules_of
 TEXT = (ROOT / "BUCK").read_text()
 
 LIB_DEPS = ["attrs", "cattrs", "packaging", "pluggy", "pyelftools"]
-CLI_DEPS = [*LIB_DEPS, "click", "rich"]
+CLI_DEPS = [*LIB_DEPS, "click", "pyyaml", "rich"]
 
 #: Distribution to the package that it is imported as.
-PACKAGES = {"attrs": "attrs", "pyelftools": "elftools"}
+PACKAGES = {"attrs": "attrs", "pyelftools": "elftools", "pyyaml": "yaml"}
 
 
 @pytest.fixture(scope="module")
