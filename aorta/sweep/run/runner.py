@@ -179,8 +179,9 @@ class Runner:
             write_environment(self._run, cell.environment, self._captures.describe(cell.environment, layers))
 
     def _write(self, state: State) -> None:
-        self._run.write(MATRIX_JSON, self._matrix.json_text(state))
-        self._run.write(MATRIX_MD, self._matrix.markdown(state))
+        passing = state.word == RUNNING
+        self._run.write(MATRIX_JSON, self._matrix.json_text(state), passing=passing)
+        self._run.write(MATRIX_MD, self._matrix.markdown(state), passing=passing)
 
 
 def now() -> str:

@@ -15,6 +15,7 @@ import os
 import time
 
 from aorta.sweep.files import TrialFiles, trial_stem
+from aorta.sweep.run.rewritten import rewrite
 from aorta.sweep.slug import slug
 
 #: Where results go unless the user says otherwise.
@@ -37,9 +38,12 @@ def place_of(output: str, ticket: str | None, workload: str) -> str:
     return os.path.join(output, slug(ticket) if ticket else NO_TICKET, slug(workload))
 
 
-def write(path: str, text: str, mode: int = 0o666) -> None:
-    """Write a file's text in place of what it held, all of it or nothing. Raises OSError."""
-    temporary = f"{path}.{os.getpid()}.tmp"
+def write(path: str, text: str, mode: int = 0o666, *, passing: bool = False) -> None:
+    """Write a file's text in place of what it held, all of it or nothing. Raises OSError.
+
+    What is ``passing`` will soon be written again.
+    """
+    temporary = f"{path}.tmp"
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     try:
         try:
@@ -48,7 +52,10 @@ def write(path: str, text: str, mode: int = 0o666) -> None:
                 data = data[os.write(descriptor, data) :]
         finally:
             os.close(descriptor)
-        os.replace(temporary, path)
+        if passing:
+            rewrite(path, temporary)
+        else:
+            os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
@@ -89,12 +96,12 @@ class RunDirectory:
         """Return a path as it stands in the run's files."""
         return os.path.relpath(path, self.path)
 
-    def write(self, name: str, text: str, mode: int = 0o666) -> None:
+    def write(self, name: str, text: str, mode: int = 0o666, *, passing: bool = False) -> None:
         """Write one of the run's own files, named relative to it."""
         path = os.path.join(self.path, name)
         if os.sep in name:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-        write(path, text, mode)
+        write(path, text, mode, passing=passing)
 
 
 def new_run(output: str, ticket: str | None, workload: str) -> RunDirectory:
