@@ -177,7 +177,18 @@ def test_make_test_installs_and_runs_everything(tmp_path):
 def test_make_probe_on_a_fresh_checkout(tmp_path):
     """The first line of the README, with nothing there before."""
     copy = tmp_path / "aorta"
-    skipped = (".git", ".venv", "*.egg-info", "build", "dist", "__pycache__", ".*_cache", "env.json", "tests")
+    skipped = (
+        ".git",
+        ".coverage*",
+        ".venv",
+        "*.egg-info",
+        "build",
+        "dist",
+        "__pycache__",
+        ".*_cache",
+        "env.json",
+        "tests",
+    )
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*skipped))
     assert "make probe" in lines_of("README.md")
     env = {name: value for name, value in environment(tmp_path).items() if name != "PYTHONPATH"}

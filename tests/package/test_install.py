@@ -22,7 +22,7 @@ def source(tmp_path_factory):
     """Return a copy of the source tree as a checkout would hold it."""
     copy = tmp_path_factory.mktemp("source") / "aorta"
     ignore = shutil.ignore_patterns(
-        ".git", ".venv", "*.egg-info", "build", "dist", "__pycache__", ".*_cache", "hosts"
+        ".git", ".coverage*", ".venv", "*.egg-info", "build", "dist", "__pycache__", ".*_cache", "hosts"
     )
     shutil.copytree(ROOT, copy, ignore=ignore)
     return copy

@@ -18,7 +18,7 @@ CLEAN = {
 
 #: What a checkout does not hold, or what no installation needs.
 NOT_SOURCE = shutil.ignore_patterns(
-    ".git", ".venv", "*.egg-info", "build", "dist", "__pycache__", ".*_cache", "hosts"
+    ".git", ".coverage*", ".venv", "*.egg-info", "build", "dist", "__pycache__", ".*_cache", "hosts"
 )
 
 
