@@ -35,6 +35,10 @@ class TrialFiles:
         """Return the directory for files of the trial's own."""
         return f"{self.stem}.files"
 
+    def of_rank(self, rank: int) -> "TrialFiles":
+        """Return the files of one of several ranks: ``trial_000.rank1.stdout.log``."""
+        return TrialFiles(stem=f"{self.stem}.rank{rank}")
+
     @property
     def environ(self) -> str:
         """Return the path of the file of variables that a command may be given."""

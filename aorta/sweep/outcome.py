@@ -18,6 +18,18 @@ PER_STEP, PER_ITERATION, WALL_CLOCK, NO_SOURCE = SOURCES = (
     "none",
 )
 
+#: How a workload's body ended: ``run`` returned; an exception; the process without an answer, by an exit
+#: status or a signal; its time was over; it was ended because another rank was lost; its rank was lost.
+RETURNED, RAISED, EXITED, SIGNALLED, TIMED_OUT, ABORTED, VANISHED = ENDS = (
+    "returned",
+    "raised",
+    "exited",
+    "signalled",
+    "timed_out",
+    "aborted",
+    "vanished",
+)
+
 
 @frozen
 class Finding:
@@ -42,6 +54,10 @@ class Outcome:
 
     ``reason`` is one line that says why it is no pass. ``exit_code`` is the command's, null where a
     ``signal`` (``SIGSEGV``) ended it. ``iterations`` were done of ``configured_iterations``.
+
+    Of a workload ``end`` is one of ``ENDS``, ``phase`` the last that its body came to, ``device`` what the rank
+    was bound to. Of several ranks ``ranks`` has a mapping each, and ``lost`` is that of the one whose end was
+    the trial's; null where all came to the end of their work.
     """
 
     verdict: str
@@ -59,3 +75,8 @@ class Outcome:
     failure_details: tuple[Mapping[str, Any], ...] = ()
     metrics: Mapping[str, Any] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()
+    end: str = RETURNED
+    phase: str | None = None
+    device: str | None = None
+    ranks: tuple[Mapping[str, Any], ...] = ()
+    lost: Mapping[str, Any] | None = None

@@ -1,0 +1,127 @@
+"""``Follower``: the connection of another rank to rank 0; a thread of its own listens."""
+
+import select
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from aorta.sweep.ranks.channel import ALIVE, SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
+from aorta.sweep.ranks.hello import Hello, as_message
+from aorta.sweep.ranks.leader import HELLO, KNOWN
+
+#: Seconds for one try to reach a port, and for an answer there.
+_TRY_S = 3.0
+_PAUSE_S = 0.1
+
+ABORT = "abort"
+
+
+class LostLeaderError(Exception):
+    """Rank 0 is gone; the text says how that was seen."""
+
+
+class Follower:
+    """Hears what rank 0 says. Orders wait in their order; what says that a trial is over counts at once."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._changed = threading.Condition()
+        self._orders: list[Message] = []
+        self._over: set[int] = set()
+        self.gone: str | None = None
+        self._ended = False
+        # What came with the greeting.
+        self._take(channel.unread())
+        self._thread = threading.Thread(target=self._listen, name="rank 0", daemon=True)
+        self._thread.start()
+
+    def order(self, until: float | None = None) -> Message | None:
+        """Return the next order, or None when there is none ``until`` then. Raises LostLeaderError."""
+        with self._changed:
+            while not self._orders:
+                if self.gone is not None:
+                    raise LostLeaderError(self.gone)
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    return None
+                self._changed.wait(left)
+            return self._orders.pop(0)
+
+    def is_over(self, number: int) -> bool:
+        """Tell whether the trial of an order is to be ended."""
+        return number in self._over or self.gone is not None
+
+    def tell(self, kind: str, **members: Any) -> None:
+        """Send a message. Raises LostLeaderError."""
+        try:
+            self._channel.send(kind, **members)
+        except ChannelClosedError as error:
+            raise LostLeaderError(str(error)) from None
+
+    def close(self) -> None:
+        """End the connection."""
+        self._ended = True
+        self._thread.join(2.0)
+        self._channel.close()
+
+    def _listen(self) -> None:
+        heard = signed = time.monotonic()
+        try:
+            while not self._ended:
+                if select.select([self._channel], [], [], SIGN_S / 2)[0]:
+                    heard = time.monotonic()
+                    self._take(self._channel.received())
+                now = time.monotonic()
+                if now - signed >= SIGN_S:
+                    signed = now
+                    self._channel.send(ALIVE)
+                if now - heard > SILENCE_S:
+                    raise ChannelClosedError(f"nothing was heard of it for {SILENCE_S:g} s")
+        except ChannelClosedError as error:
+            with self._changed:
+                self.gone = str(error)
+                self._changed.notify_all()
+
+    def _take(self, messages: Sequence[Message]) -> None:
+        with self._changed:
+            for message in messages:
+                if message["kind"] == ABORT:
+                    self._over.add(message["number"])
+                elif message["kind"] != ALIVE:
+                    self._orders.append(message)
+            self._changed.notify_all()
+
+
+def greeted(address: str, port: int, hello: Hello) -> Channel | None:
+    """Return a connection on which a hello was said; None where nobody listens, or another job's aorta.
+
+    Raises socket.gaierror for an address that cannot be looked up, and OSError.
+    """
+    try:
+        connection = socket.create_connection((address, port), timeout=_TRY_S)
+    except socket.gaierror:
+        raise
+    except OSError:
+        return None
+    channel = Channel(connection)
+    try:
+        channel.send(HELLO, **as_message(hello))
+        if _is_known(channel):
+            return channel
+    except ChannelClosedError:
+        pass
+    channel.close()
+    return None
+
+
+def _is_known(channel: Channel) -> bool:
+    """Tell whether the other side gives a sign of life to this rank: a stranger gets none."""
+    until = time.monotonic() + _TRY_S
+    while (left := until - time.monotonic()) > 0:
+        if select.select([channel], [], [], left)[0]:
+            if messages := channel.received():
+                channel.put_back(messages[1:])
+                return bool(messages[0]["kind"] == KNOWN)
+    return False

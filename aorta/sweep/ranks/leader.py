@@ -1,0 +1,204 @@
+"""``Leader``: rank 0's side of the connections to all other ranks.
+
+One thread reads what they say and sees when one is gone: its connection ends, or it is silent for too long.
+"""
+
+import contextlib
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from aorta.sweep.ranks.channel import ALIVE, SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
+from aorta.sweep.ranks.hello import Hello, as_message, from_message
+
+HELLO, KNOWN, STRANGER, WELCOME, REFUSED = ("hello", "known", "stranger", "welcome", "refused")
+_LOOK_S = 0.25
+
+
+class Member:
+    """Another rank: what it told of itself, and why it is gone when it is."""
+
+    def __init__(self, hello: Hello, channel: Channel) -> None:
+        self.hello = hello
+        self.channel = channel
+        self.seen = time.monotonic()
+        self.gone: str | None = None
+        self.gone_at = 0.0
+        self.messages: list[Message] = []
+
+
+class Leader:
+    """Serves the ranks that belong to this job; what others say is answered once, and dropped."""
+
+    def __init__(self, holder: socket.socket, own: Hello) -> None:
+        holder.listen(1024)
+        self.port = int(holder.getsockname()[1])
+        self.own = own
+        self.members: dict[int, Member] = {}
+        #: What contradicts itself so that no run can begin.
+        self.wrong: list[str] = []
+        self._listener = holder
+        self._changed = threading.Condition()  # its lock may be taken twice
+        self._ended = False
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(holder, selectors.EVENT_READ, None)
+        self._strangers: dict[Channel, float] = {}
+        self._thread = threading.Thread(target=self._serve, name="ranks", daemon=True)
+        self._thread.start()
+
+    def wait(self, condition: Callable[[], bool], until: float | None = None) -> bool:
+        """Wait until a condition holds, or ``until`` by the monotonic clock; tell whether it does.
+
+        The condition is looked at whenever anything is heard, and now and then.
+        """
+        with self._changed:
+            while not condition():
+                now = time.monotonic()
+                if until is not None and now >= until:
+                    return False
+                self._changed.wait(_LOOK_S if until is None else min(_LOOK_S, until - now))
+        return True
+
+    def gather(self, until: float) -> bool:
+        """Wait for all ranks; tell whether they came. Ends early when something is wrong already."""
+        return self.wait(lambda: bool(self.wrong) or len(self.members) == self.own.size - 1, until)
+
+    def missing(self) -> list[int]:
+        """Return the ranks that did not come."""
+        return [rank for rank in range(1, self.own.size) if rank not in self.members]
+
+    def take(self, kind: str) -> list[tuple[int, Message]]:
+        """Return the messages of a kind that have come, each once, with the rank that sent it."""
+        with self._changed:
+            found = []
+            for rank, member in self.members.items():
+                found += [(rank, one) for one in member.messages if one["kind"] == kind]
+                member.messages = [one for one in member.messages if one["kind"] != kind]
+            return found
+
+    def tell(self, ranks: Iterable[int], kind: str, **members: Any) -> None:
+        """Send a message to some ranks; those that are gone hear nothing."""
+        for rank in ranks:
+            member = self.members[rank]
+            if member.gone is None:
+                try:
+                    member.channel.send(kind, **members)
+                except ChannelClosedError as error:
+                    self._lose(member, str(error))
+
+    def tell_all(self, kind: str, **members: Any) -> None:
+        """Send a message to all ranks."""
+        self.tell(list(self.members), kind, **members)
+
+    def close(self) -> None:
+        """End all connections."""
+        self._ended = True
+        self._thread.join(2.0)
+        for member in self.members.values():
+            member.channel.close()
+        for channel in self._strangers:
+            channel.close()
+        self._listener.close()
+        self._selector.close()
+
+    def _serve(self) -> None:
+        signed = 0.0
+        while not self._ended:
+            for key, _ in self._selector.select(_LOOK_S):
+                if key.data is None:
+                    self._accept()
+                else:
+                    self._hear(key.data)
+            now = time.monotonic()
+            if now - signed >= SIGN_S:
+                signed = now
+                self._look(now)
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            connection, _ = self._listener.accept()
+            channel = Channel(connection)
+            self._strangers[channel] = time.monotonic()
+            self._selector.register(channel, selectors.EVENT_READ, channel)
+
+    def _hear(self, channel: Channel) -> None:
+        try:
+            messages = channel.received()
+        except ChannelClosedError as error:
+            self._gone(channel, str(error))
+            return
+        for message in messages:
+            member = self._member(channel)
+            if member is None:
+                self._greet(channel, message)
+                continue
+            member.seen = time.monotonic()
+            if message["kind"] != ALIVE:
+                with self._changed:
+                    member.messages.append(message)
+                    self._changed.notify_all()
+
+    def _greet(self, channel: Channel, message: Message) -> None:
+        """Let in a rank of this job."""
+        try:
+            hello = from_message(message) if message["kind"] == HELLO else None
+        except TypeError:
+            hello = None
+        if hello is None or hello.job != self.own.job:
+            with contextlib.suppress(ChannelClosedError):
+                channel.send(STRANGER)
+            self._gone(channel, "")
+            return
+        with self._changed:
+            other = self.own if hello.rank == 0 else getattr(self.members.get(hello.rank), "hello", None)
+            if other is not None or not 0 <= hello.rank < self.own.size:
+                self.wrong.append(_contradiction(hello, other, self.own.size))
+                # It is told like all others.
+                hello = Hello(**{**as_message(hello), "rank": self.own.size + len(self.members)})
+            self._strangers.pop(channel, None)
+            self.members[hello.rank] = Member(hello, channel)
+            self.tell([hello.rank], KNOWN)
+            self._changed.notify_all()
+
+    def _member(self, channel: Channel) -> Member | None:
+        return next((member for member in self.members.values() if member.channel is channel), None)
+
+    def _gone(self, channel: Channel, why: str) -> None:
+        with contextlib.suppress(KeyError, ValueError):
+            self._selector.unregister(channel)
+        member = self._member(channel)
+        if member is not None:
+            self._lose(member, why)
+        elif self._strangers.pop(channel, None) is not None:
+            channel.close()
+
+    def _lose(self, member: Member, why: str) -> None:
+        with self._changed:
+            if member.gone is None:
+                member.gone, member.gone_at = why, time.monotonic()
+            self._changed.notify_all()
+
+    def _look(self, now: float) -> None:
+        """Show that this rank is alive, and see who is not."""
+        for member in list(self.members.values()):
+            if member.gone is not None:
+                continue
+            if now - member.seen > SILENCE_S:
+                self._gone(member.channel, f"nothing was heard of it for {SILENCE_S:g} s")
+            else:
+                self.tell([member.hello.rank], ALIVE)
+        for channel, since in list(self._strangers.items()):
+            if now - since > SILENCE_S:
+                self._gone(channel, "")
+
+
+def _contradiction(hello: Hello, other: Hello | None, size: int) -> str:
+    if other is None:
+        return f"{hello.host} (pid {hello.pid}) is told to be rank {hello.rank} of {size}: ranks are below the size"
+    return (
+        f"two processes are told to be rank {hello.rank}: pid {other.pid} on {other.host} and pid {hello.pid} on"
+        f" {hello.host}"
+    )

@@ -1,0 +1,111 @@
+"""One outcome of a trial out of those of its ranks."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aorta.model.frozen import evolve
+from aorta.sweep.outcome import ERROR, FAIL, PASS, RETURNED, Outcome
+from aorta.sweep.ranks.ends import RankEnd, first_cause
+from aorta.workloads.body import DETAILS
+from aorta.workloads.protocol import RANK_LOCAL
+
+_REASON = 400
+
+
+def merged(ends: Sequence[RankEnd], scope: str, places: Mapping[int, str]) -> Outcome:
+    """Return the trial's outcome; ``ends`` are in the order in which they were seen, ``places`` the logs'.
+
+    Without a lost rank it is a failure when one failed, else an error when one has none. With one, it is that
+    rank's, but what another found and told is a failure all the same.
+    """
+    ordered = sorted(ends, key=lambda end: end.rank)
+    cause = first_cause(ends)
+    found = next((end for end in ordered if _found(end)), None)
+    telling = found or cause or next((end for end in ordered if end.outcome.verdict == ERROR), ordered[0])
+    return evolve(
+        _whole(ordered, scope),
+        verdict=telling.outcome.verdict,
+        reason=_reason(telling, cause, ordered),
+        traceback=telling.outcome.traceback or (telling.log or None if telling.is_lost else None),
+        exit_code=telling.outcome.exit_code,
+        signal=telling.outcome.signal,
+        timed_out=any(end.outcome.timed_out for end in ordered),
+        end=RETURNED if cause is None else cause.outcome.end,
+        phase=telling.outcome.phase,
+        ranks=tuple(_row(end, places.get(end.rank)) for end in ordered),
+        lost=None if cause is None else _row(cause, places.get(cause.rank)),
+    )
+
+
+def _found(end: RankEnd) -> bool:
+    """Tell whether a rank came to its end with a failure: it stands, whatever befell others later."""
+    return end.outcome.verdict == FAIL and not end.is_lost
+
+
+def _whole(ends: Sequence[RankEnd], scope: str) -> Outcome:
+    """Return rank 0's outcome with what all ranks found; its times and metrics stand for all."""
+    own = ends[0].outcome
+    told = [end for end in ends if not end.is_lost]
+    counts = {
+        word: sum(end.outcome.verdict == word for end in ends) for word in (PASS, FAIL, ERROR)
+    }
+    metrics = {**own.metrics, "rank_outcomes": {**counts, "world_size": len(ends)}}
+    if scope != RANK_LOCAL:
+        told = told[:1]
+    details = [
+        {"rank": end.rank, **detail} for end in told for detail in end.outcome.failure_details
+    ]
+    notes = [
+        f"{end.named}: {note}" for end in ends for note in end.outcome.notes if not note.startswith(_QUIET)
+    ]
+    if len(details) > DETAILS:
+        notes.append(f"{len(details) - DETAILS} more failure_details left out")
+    return evolve(
+        own,
+        elapsed_s=max(end.outcome.elapsed_s for end in ends),
+        failure_details=tuple(details[:DETAILS]),
+        metrics=metrics,
+        notes=tuple(notes),
+    )
+
+
+#: Notes that say nothing of one rank among many.
+_QUIET = ("the interpreter took",)
+
+
+def _reason(telling: RankEnd, cause: RankEnd | None, ends: Sequence[RankEnd]) -> str | None:
+    if telling.outcome.verdict == PASS:
+        return None
+    words = f"{telling.named}: {telling.outcome.reason}"
+    if cause is not None and cause is not telling:
+        words += f"; {cause.named} was lost: {cause.outcome.reason}"
+    elif cause is None:
+        alike = sum(end.outcome.verdict == telling.outcome.verdict for end in ends)
+        words += f" ({alike} of {len(ends)} ranks)" if alike > 1 else ""
+    return words if len(words) <= _REASON else f"{words[: _REASON - 1]}…"
+
+
+def _row(end: RankEnd, log: str | None) -> dict[str, Any]:
+    """Return what the record keeps of a rank: all of it where it is not clean."""
+    outcome = end.outcome
+    row = {
+        "rank": end.rank,
+        "node": end.host,
+        "local_rank": end.local_rank,
+        "device": outcome.device,
+        "verdict": outcome.verdict,
+        "end": outcome.end,
+        "elapsed_s": round(outcome.elapsed_s, 6),
+    }
+    if outcome.verdict == PASS:
+        return row
+    return {
+        **row,
+        "phase": outcome.phase,
+        "reason": outcome.reason,
+        "exit_code": outcome.exit_code,
+        "signal": outcome.signal,
+        "traceback": outcome.traceback,
+        "log": end.log or None,
+        "stderr": log,
+    }

@@ -1,0 +1,89 @@
+"""``OwnRank``: runs this process's rank of a trial, the same way on rank 0 and on all others."""
+
+from collections.abc import Callable, Mapping
+
+from aorta.launch.identity import Identity
+from aorta.sweep.files import TrialFiles
+from aorta.sweep.outcome import PASS
+from aorta.sweep.planning.plan import Plan, PlannedCell
+from aorta.sweep.ranks.ends import RankEnd
+from aorta.sweep.ranks.hello import Hello
+from aorta.sweep.variables import ARTIFACTS
+from aorta.sweep.workload.trial import WorkloadRunner, tail_of
+from aorta.workloads.protocol import AgentStore
+
+#: The most of a rank's log that goes into the record.
+_LINES, _BYTES = 30, 4 << 10
+#: A worker that is to end has this many seconds: the others wait for it.
+GRACE_S = 1.5
+
+
+class OwnRank:
+    """A rank; ``place`` is what the ranks agreed on of it, ``run_id`` makes its trials' names in stores."""
+
+    def __init__(self, plan: Plan, identity: Identity, place: Hello) -> None:
+        self._identity = identity
+        self._place = place
+        self._runner = WorkloadRunner(plan, grace_s=GRACE_S)
+
+    def execute(
+        self,
+        cell: PlannedCell,
+        trial: int,
+        files: TrialFiles,
+        environ: Mapping[str, str],
+        overlay: Mapping[str, str | None],
+        *,
+        port: int,
+        generation: str,
+        over: Callable[[], bool],
+    ) -> RankEnd:
+        """Run the trial and return how it ended here; ``over`` tells that it is to be ended."""
+        own = files.of_rank(self._place.rank)
+        variables = {**self._environ(environ, port), ARTIFACTS: own.folder}
+        outcome = self._runner.execute(
+            cell, trial, own, variables, overlay, over=over, agent=self._agent(generation)
+        )
+        return RankEnd(
+            rank=self._place.rank,
+            host=self._place.host,
+            local_rank=self._place.local_rank,
+            outcome=outcome,
+            log="" if outcome.verdict == PASS else _end_of(own),
+        )
+
+    def _environ(self, environ: Mapping[str, str], port: int) -> dict[str, str]:
+        """Return the variables of a launcher for this trial, whose ranks meet at a port of their own."""
+        place = self._place
+        told = {
+            "RANK": place.rank,
+            "WORLD_SIZE": place.size,
+            "LOCAL_RANK": place.local_rank,
+            "LOCAL_WORLD_SIZE": place.local_size,
+            "MASTER_ADDR": self._identity.address,
+            "MASTER_PORT": port,
+        }
+        made = {**environ, **{name: str(value) for name, value in told.items()}}
+        # What a worker's torch wrote there, the agent would take for the end of this process.
+        made.pop("TORCHELASTIC_ERROR_FILE", None)
+        if "TORCHELASTIC_USE_AGENT_STORE" in made:
+            # Else every rank would wait for a server at the trial's port, and none would be one.
+            made["TORCHELASTIC_USE_AGENT_STORE"] = "False"
+        return made
+
+    def _agent(self, generation: str) -> AgentStore | None:
+        identity = self._identity
+        if not identity.agent_store:
+            return None
+        prefix = f"aorta/{identity.job}/{generation}"
+        return AgentStore(host=str(identity.address), port=int(identity.port or 0), prefix=prefix)
+
+
+def _end_of(files: TrialFiles) -> str:
+    """Return the last lines that a rank wrote, to its standard error if anything."""
+    for path in (files.stderr, files.stdout):
+        lines = tail_of(path, _BYTES).splitlines()[-_LINES:]
+        if any(line.strip() for line in lines):
+            return "\n".join(lines)
+    return ""
+
