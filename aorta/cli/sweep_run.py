@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from aorta.cli.errors import Command, Failure, Misuse, printing
+from aorta.cli.sweep_ranks import job_of, on_all_ranks
 from aorta.cli.sweep_summary import FAIL_ON
-from aorta.cli.tasks import tasks_of
 from aorta.cli.words import Words
 from aorta.instrumentation.process import Stdout, Stopped, say
 from aorta.instrumentation.write import told
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from aorta.sweep.recipe.model import Recipe
     from aorta.sweep.run.asked import Asked
     from aorta.sweep.run.resume import Earlier
-    from aorta.sweep.run.session import Done, Session
+    from aorta.sweep.run.session import Done, Session, Team
 
 #: What ``--resume`` without a value stands for.
 _LATEST = "\0latest"
@@ -101,6 +101,11 @@ def _no_option(_context: click.Context, parameter: click.Parameter, value: str |
     callback=_no_option,
     help="Where results go.",
 )
+@click.option(
+    "--continue-after-crash",
+    is_flag=True,
+    help="Of several ranks: go on with fresh processes after a trial that lost one.",
+)
 @click.option("--junit", metavar="FILE", callback=_no_option, help="Write the outcome as JUnit XML too.")
 @click.option(
     "--fail-on",
@@ -126,29 +131,32 @@ def run(context: click.Context, /, **asked: Any) -> None:
         recipe = _recipe(asked, command, earlier)
         registries = _registries(asked, recipe)
         plan = _plan(recipe, registries)
-        problems = _problems(plan, asked["output"])
+        job = job_of(plan, os.environ)
+        problems = _problems(plan, asked["output"] if job.rank == 0 else None)
     if asked["dry_run"]:
-        context.exit(_dry_run(plan, problems, asked["output"]))
-    _refuse(problems)
+        context.exit(_dry_run(plan, problems, asked["output"], shown=job.rank == 0))
+    asked_for = _asked_for(plan, registries, asked, problems)
+    if job.alone:
+        _refuse(problems)
+        context.exit(_go(asked, asked_for, earlier, None))
+    context.exit(
+        on_all_ranks(asked_for, job, _errors(problems), lambda team: _go(asked, asked_for, earlier, team))
+    )
+
+
+def _go(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None", team: "Team | None") -> int:
+    """Run what is missing, tell how it went, and return the exit status."""
     if asked["junit"] is not None:
         from aorta.cli.sweep_junit import check_junit
 
         check_junit(asked["junit"])
-    asked_for = _asked_for(plan, registries, asked, problems)
     with Stdout() as out:
-        code = _run(asked, asked_for, earlier or _latest(asked, asked_for), out)
-    context.exit(code)
+        return _run(asked, asked_for, earlier or _latest(asked, asked_for), out, team)
 
 
 def _check(asked: Mapping[str, Any]) -> None:
     if asked["recipe"] is None and asked["resume"] in (None, _LATEST):
         raise Misuse("--recipe FILE says what to run; examples: recipes/README.md")
-    tasks = tasks_of(os.environ)
-    if tasks.size > 1:
-        raise Misuse(
-            f"this is task {tasks.rank} of {tasks.size}: a sweep runs as one task in this version, and starts"
-            " what it runs itself (srun -n1 aorta sweep run … -- torchrun …)"
-        )
 
 
 def _check_place() -> None:
@@ -233,28 +241,32 @@ def _plan(recipe: "Recipe", registries: "Registries") -> "Plan":
     return make_plan(recipe, registries)
 
 
-def _problems(plan: "Plan", output: str) -> "list[Problem]":
+def _problems(plan: "Plan", output: str | None) -> "list[Problem]":
     from aorta.sweep.planning.checks import problems
 
     return problems(plan, os.environ, output)
 
 
-def _dry_run(plan: "Plan", problems: "list[Problem]", output: str) -> int:
+def _dry_run(plan: "Plan", problems: "list[Problem]", output: str, *, shown: bool) -> int:
     from aorta.cli.sweep_dry_run import dry_run_text
     from aorta.sweep.planning.checks import ERROR
 
-    with printing():
-        sys.stdout.write(dry_run_text(plan, os.environ, problems, output))
-        sys.stdout.flush()
+    if shown:
+        with printing():
+            sys.stdout.write(dry_run_text(plan, os.environ, problems, output))
+            sys.stdout.flush()
     return 2 if any(problem.severity == ERROR for problem in problems) else 0
+
+
+def _errors(problems: "list[Problem]") -> list[str]:
+    from aorta.sweep.planning.checks import WARNING
+
+    return [problem.line() for problem in problems if problem.severity != WARNING]
 
 
 def _refuse(problems: "list[Problem]") -> None:
     """End for what keeps a plan from running; tell the rest."""
-    from aorta.sweep.planning.checks import WARNING
-
-    errors = [problem.line() for problem in problems if problem.severity != WARNING]
-    if errors:
+    if errors := _errors(problems):
         _refused(errors)
     for problem in problems:
         say(f"aorta: warning: {problem.line()}")
@@ -273,6 +285,7 @@ def _asked_for(
         fingerprint=fingerprint(plan.recipe, registries),
         output=asked["output"],
         argv=tuple(sys.argv),
+        continue_after_crash=asked["continue_after_crash"],
         warnings=tuple(problem.line() for problem in problems),
     )
 
@@ -311,7 +324,13 @@ def _differing(asked_for: "Asked", earlier: "Earlier") -> list[str]:
     return differing(asked_for.plan.recipe, other, registries((), other))
 
 
-def _run(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None", out: Stdout) -> int:
+def _run(
+    asked: Mapping[str, Any],
+    asked_for: "Asked",
+    earlier: "Earlier | None",
+    out: Stdout,
+    team: "Team | None",
+) -> int:
     from aorta.sweep.run.resume import ResumeError, check_same, is_finished
     from aorta.sweep.run.store import StoreError
 
@@ -325,7 +344,7 @@ def _run(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None"
         # What takes snapshots is loaded for a run that is not finished only.
         from aorta.sweep.run.session import Session
 
-        session = Session(asked_for, earlier)
+        session = Session(asked_for, earlier, team)
         done = _went(session, asked)
     except (StoreError, ResumeError) as error:
         raise Failure(str(error)) from None

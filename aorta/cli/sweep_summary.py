@@ -73,12 +73,13 @@ def _counts(cell: Mapping[str, Any]) -> Iterator[str]:
 def verdict_of_run(document: Mapping[str, Any], fail_on: str | None) -> bool:
     """Tell whether a run is a success, as its exit status is to say.
 
-    One in which no trial could be judged never is. ``fail_on`` says what else makes it none: ``fail`` a
-    trial that failed, ``error`` that or one without a verdict, ``worse`` a cell that is worse than the
-    baseline, or that nothing can be compared: there is no baseline, or it has no judged trial.
+    One in which no trial could be judged never is, nor one that the loss of a rank ended. ``fail_on`` says
+    what else makes it none: ``fail`` a trial that failed, ``error`` that or one without a verdict, ``worse``
+    a cell that is worse than the baseline, or that nothing can be compared: there is no baseline, or it has
+    no judged trial.
     """
     totals = document["totals"]
-    if not totals["passed"] + totals["failed"]:
+    if document["lost_rank"] or not totals["passed"] + totals["failed"]:
         return False
     if fail_on == "worse":
         if document["baseline_cell"] is None:

@@ -187,3 +187,12 @@ def _job(environ: Mapping[str, str], launcher: str) -> str | None:
         restarts = environ.get("SLURM_RESTART_COUNT", "0")
         found = ["slurm", environ.get("SLURM_JOB_ID", ""), step, restarts, *found]
     return ".".join(found) or None
+
+
+def identity_of_step(environ: Mapping[str, str]) -> Identity:
+    """Return the identity that a Slurm step gives this task, whatever else was told; alone outside of one."""
+    others = {*TORCH.size, *TORCH.rank, *TORCH.local_rank, *TORCH.local_size, *TORCH.node, *TORCH.nodes}
+    try:
+        return identity_of({name: value for name, value in environ.items() if name not in others})
+    except LaunchError:
+        return Identity()

@@ -11,6 +11,8 @@ from aorta.model.text import printable
 
 #: The first of the ports at which trials of several ranks meet, and how many there are from it on.
 PORT_BASE, PORTS = "AORTA_TRIAL_MASTER_PORT_BASE", 1000
+#: The last of them are where the ranks meet in the beginning: the first of these that is free.
+MEETING = 16
 LEAST, MOST = 1024, 65535 - PORTS + 1
 
 #: Where a job without a base of its own has it: below the ports that the kernel gives away by itself.

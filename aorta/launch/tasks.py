@@ -7,8 +7,6 @@ from typing import NamedTuple
 FIRST_SPECIAL_STEP = 4294967290
 
 
-
-
 class LaunchError(ValueError):
     """What a launcher told makes no sense, or is not enough; the text says what to do."""
 
@@ -114,9 +112,13 @@ def _place(environ: Mapping[str, str], family: Family, size: int, rank: int, *, 
     local_rank = number_in(environ, family.local_rank)
     local_size = number_in(environ, family.local_size)
     if rank >= size:
-        raise LaunchError(f"{family.rank[0]} is {rank} and {family.size[0]} is {size}: ranks are below the size")
+        raise LaunchError(
+            f"{family.rank[0]} is {rank} and {family.size[0]} is {size}: ranks are below the size"
+        )
     if local_rank is not None and local_size is not None and local_rank >= local_size:
-        raise LaunchError(f"{family.local_rank[0]} is {local_rank} and {family.local_size[0]} is {local_size}")
+        raise LaunchError(
+            f"{family.local_rank[0]} is {local_rank} and {family.local_size[0]} is {local_size}"
+        )
     nodes, node = number_in(environ, family.nodes), number_in(environ, family.node)
     if local_size and nodes is None:
         # Enough to tell one from several; which of them this is follows from no division, since nodes differ.

@@ -55,9 +55,9 @@ class Outcome:
     ``reason`` is one line that says why it is no pass. ``exit_code`` is the command's, null where a
     ``signal`` (``SIGSEGV``) ended it. ``iterations`` were done of ``configured_iterations``.
 
-    Of a workload ``end`` is one of ``ENDS``, ``phase`` the last that its body came to, ``device`` what the rank
-    was bound to. Of several ranks ``ranks`` has a mapping each, and ``lost`` is that of the one whose end was
-    the trial's; null where all came to the end of their work.
+    Of a workload ``end`` is one of ``ENDS``, ``phase`` the last that its body came to, ``device`` what the
+    rank was bound to. Of several ranks ``ranks`` has a mapping each, and ``lost`` is that of the one whose
+    end was the trial's; null where all came to the end of their work.
     """
 
     verdict: str

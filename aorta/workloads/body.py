@@ -5,6 +5,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from aorta.model.frozen import evolve
 from aorta.workloads.plain import Plain
 from aorta.workloads.protocol import TrialInfo, Workload, WorkloadResult
 from aorta.workloads.report import CLEANUP, CONSTRUCT, RUN, SETUP, Raised, Report, bounded
@@ -29,7 +30,7 @@ def perform(
     begun = time.perf_counter()
     workload: Workload | None = None
     result: Any = None
-    raised, cleanup, phase = None, None, CONSTRUCT
+    raised, cleanup, device, phase = None, None, None, CONSTRUCT
     try:
         began(CONSTRUCT)
         workload = cls(config)
@@ -44,12 +45,22 @@ def perform(
             raise
     finally:
         if workload is not None:
+            device = _device(workload)
             began(CLEANUP)
             cleanup = _cleaned(workload, passes)
     elapsed = time.perf_counter() - begun
     if raised is not None:
-        return Report(elapsed_s=elapsed, raised=raised, cleanup=cleanup)
-    return _read(result, elapsed, cleanup)
+        return Report(elapsed_s=elapsed, raised=raised, cleanup=cleanup, device=device)
+    return evolve(_read(result, elapsed, cleanup), device=device)
+
+
+def _device(workload: Workload) -> str | None:
+    """Return what a workload says that it is bound to."""
+    try:
+        device = getattr(workload, "device", None)
+        return None if device is None else str(device)[:60]
+    except Exception:
+        return None
 
 
 def _cleaned(workload: Workload, passes: Callable[[BaseException], bool]) -> Raised | None:

@@ -22,10 +22,20 @@ GLOBAL, RANK_LOCAL = RESULT_SCOPES = ("global", "rank_local")
 
 
 @frozen
+class AgentStore:
+    """The store of torchrun's agent: where it is served, and the prefix of all keys of one trial."""
+
+    host: str
+    port: int
+    prefix: str
+
+
+@frozen
 class TrialInfo:
     """The trial that a workload runs in: which, how many steps, and where its files may go.
 
-    ``store`` is the HOST:PORT at which rank 0 holds the trial's store, null where there is one rank.
+    ``store`` is the HOST:PORT at which rank 0 may serve a store of the trial's, null where there is one rank;
+    nobody else has the port. ``agent_store`` is there under torchrun, whose agent serves it already.
     ``image`` and ``variables`` (null is unset) are the environment's and the cell's, for a workload that
     starts containers by itself.
     """
@@ -38,6 +48,7 @@ class TrialInfo:
     local_rank: int = 0
     artifact_dir: str | None = None
     store: str | None = None
+    agent_store: AgentStore | None = None
     image: str | None = None
     variables: Mapping[str, str | None] = attrs.field(factory=dict)
 
@@ -71,7 +82,8 @@ class Workload:
     ``config`` is an instance of ``config_type``, an attrs class whose fields are the keys of
     ``workload_config``; without a ``config_type`` it is a dict. A field or key ``steps`` holds the trial's.
     A failure of the subject is a result that did not pass. What is raised is an error of the trial, but an
-    AssertionError of ``run``, or one whose text names a fault of the GPU, is a failure too.
+    AssertionError of ``run``, or one whose text names a fault of the GPU, is a failure too. What an attribute
+    ``device`` holds after ``setup``, the record tells as the device that the rank was bound to.
     """
 
     #: ``distributed`` workloads run in all ranks of a job, of which there must be ``min_world_size``.

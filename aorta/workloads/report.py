@@ -43,7 +43,8 @@ class Report:
     """The end of a body. Without ``raised`` the result's fields hold what ``run`` returned.
 
     ``passed`` is null where there is no result; ``wrong`` says what is wrong with one. ``elapsed_s`` is from
-    before the constructor to after ``cleanup``, in seconds of the monotonic clock.
+    before the constructor to after ``cleanup``, in seconds of the monotonic clock. ``device`` is
+    what the workload says that it was bound to.
     """
 
     elapsed_s: float = 0.0
@@ -62,6 +63,7 @@ class Report:
     executed_iterations: int | None = None
     configured_iterations: int | None = None
     notes: tuple[str, ...] = ()
+    device: str | None = None
 
 
 def as_json(report: Report) -> dict[str, Any]:

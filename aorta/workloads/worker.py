@@ -79,7 +79,7 @@ def done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
     from aorta.workloads.body import exception, perform
     from aorta.workloads.config import rebuilt
     from aorta.workloads.discovery import resolve
-    from aorta.workloads.protocol import TrialInfo
+    from aorta.workloads.protocol import AgentStore, TrialInfo
 
     phase = IMPORT
     try:
@@ -89,7 +89,10 @@ def done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
         config = rebuilt(cls, request["config"], request["trial"]["steps"])
     except BaseException as error:
         return Report(raised=exception(error, phase))
-    return perform(cls, config, TrialInfo(**request["trial"]), began=began)
+    told = dict(request["trial"])
+    if told["agent_store"] is not None:
+        told["agent_store"] = AgentStore(**told["agent_store"])
+    return perform(cls, config, TrialInfo(**told), began=began)
 
 
 def _mark(trace: int, *words: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from aorta.model.frozen import frozen
-from aorta.sweep.variables import MARKS
+from aorta.sweep.variables import MARKS, RANK
 
 
 @frozen
@@ -110,7 +110,9 @@ class Tree:
         self._own = os.getpid()
         self._session = os.getsid(0)
         self._before = children_of(self._own)
-        self._marks = [os.fsencode(f"{name}={environ[name]}") for name in MARKS if name in environ]
+        self._is_marked = all(name in environ for name in MARKS)
+        marks = [name for name in (*MARKS, RANK) if name in environ]
+        self._marks = [os.fsencode(f"{name}={environ[name]}") for name in marks]
 
     def left(self) -> bool:
         """Tell whether anything but the first process may be alive, as cheaply as can be told."""
@@ -167,7 +169,7 @@ class Tree:
             return True
         if process.parent == self._own:
             return self._before is not None and pid not in self._before
-        return len(self._marks) == len(MARKS) and has_variables(pid, self._marks)
+        return self._is_marked and has_variables(pid, self._marks)
 
     def reap(self) -> None:
         """Take note of the end of those that became ours and ended."""

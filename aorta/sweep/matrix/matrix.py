@@ -78,6 +78,7 @@ class Matrix:
             "state": state.word,
             "complete": state.word == COMPLETE,
             "why": state.why,
+            "lost_rank": state.lost,
             "in_flight": None if state.cell is None else {"cell": state.cell, "trial": state.trial},
             "updated_at": state.at,
             "totals": {
@@ -180,6 +181,12 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
         "node": run.node,
         "cwd": run.cwd,
         "host_digest": run.host_digest,
+        "launcher": run.launcher,
+        "world_size": sum(len(node.ranks) for node in run.nodes) or 1,
+        "nodes": [
+            {"node": node.node, "ranks": list(node.ranks), "host_digest": node.host_digest}
+            for node in run.nodes
+        ],
     }
 
 

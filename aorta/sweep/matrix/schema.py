@@ -21,6 +21,7 @@ from aorta.sweep.outcome import SOURCES, VERDICTS
 
 SCHEMA_VERSION = 1
 
+_NODE = object_of(node=TEXT, ranks=list_of(COUNT), host_digest=or_null(TEXT))
 _TRIAL = object_of(
     ("started_at", "reason", "signal", "exit_code"),
     trial=COUNT,
@@ -108,6 +109,7 @@ MATRIX = object_of(
     state=one_of(STATES),
     complete=FLAG,
     why=or_null(TEXT),
+    lost_rank=FLAG,
     in_flight=or_null(object_of(cell=TEXT, trial=or_null(COUNT))),
     updated_at=or_null(TEXT),
     totals=object_of(planned=COUNT, done=COUNT, passed=COUNT, failed=COUNT, errors=COUNT),
@@ -134,6 +136,9 @@ MATRIX = object_of(
     node=or_null(TEXT),
     cwd=or_null(TEXT),
     host_digest=or_null(TEXT),
+    launcher=or_null(TEXT),
+    world_size=COUNT,
+    nodes=list_of(_NODE),
     cells=list_of(_CELL),
 )
 

@@ -11,17 +11,18 @@ from aorta.sweep.planning.plan import Plan
 from aorta.sweep.recipe.model import COMMAND
 
 
-def problems(plan: Plan, environ: Mapping[str, str], output: str) -> list[Problem]:
+def problems(plan: Plan, environ: Mapping[str, str], output: str | None) -> list[Problem]:
     """Return all that is wrong, errors first.
 
     ``environ`` is this process's, on which the layers of the cells lie; ``output`` the directory of
-    results. Virtual environments are tried by starting their interpreters; nothing is written.
+    results, null on a rank that writes none. Virtual environments are tried by starting their interpreters;
+    nothing is written.
     """
     told = list(_told(plan, environ, output))
     return sorted(told, key=lambda one: SEVERITIES.index(one.severity))
 
 
-def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Problem]:
+def _told(plan: Plan, environ: Mapping[str, str], output: str | None) -> Iterator[Problem]:
     from aorta.sweep.planning.checking.alike import check_alike
     from aorta.sweep.planning.checking.baseline import check_baseline
     from aorta.sweep.planning.checking.environments import check_environments
@@ -49,7 +50,8 @@ def _told(plan: Plan, environ: Mapping[str, str], output: str) -> Iterator[Probl
     yield from check_environments(plan, environ, workload)
     yield from check_modules(plan, environ, workload)
     yield from _collectors(plan)
-    yield from check_output(output)
+    if output is not None:
+        yield from check_output(output)
     yield from check_baseline(plan)
     yield from check_alike(plan, environ)
 

@@ -4,16 +4,18 @@ A process of its own speaks to it: torch takes a second and 200 MB, and starts t
 """
 
 import contextlib
-import os
 import select
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from aorta.launch.identity import Identity
 from aorta.launch.tasks import LaunchError
 
 KEY = "aorta/{job}/leader"
+#: Seconds between two tries of what was told.
+_AGAIN_S = 0.2
 
 #: Sets the key and ends, or prints its value whenever it is another one than before.
 _TALKS = """
@@ -36,7 +38,9 @@ while True:
 
 
 @contextlib.contextmanager
-def _talking(python: str, identity: Identity, value: str, seconds: float, environ: Mapping[str, str]) -> Iterator["subprocess.Popen[str]"]:
+def _talking(
+    python: str, identity: Identity, value: str, seconds: float, environ: Mapping[str, str]
+) -> Iterator["subprocess.Popen[str]"]:
     words = (str(identity.address), str(identity.port), KEY.format(job=identity.job), value, str(seconds))
     process = subprocess.Popen(
         [python, "-c", _TALKS, *words],
@@ -62,14 +66,19 @@ def publish(python: str, identity: Identity, value: str, until: float, environ: 
 def told(
     python: str, identity: Identity, until: float, environ: Mapping[str, str], *, value: str = ""
 ) -> Iterator[str]:
-    """Yield what rank 0 told, each time that it is something else. Raises LaunchError."""
+    """Yield what rank 0 told, now and then again: what an earlier run left there is told first.
+
+    Raises LaunchError when there is no answer ``until`` then.
+    """
     seconds = max(until - time.monotonic(), 1.0)
+    line = ""
     with _talking(python, identity, value, seconds, environ) as process:
-        assert process.stdout is not None
+        output: Any = process.stdout
         while True:
             left = max(until - time.monotonic(), 0.0)
-            ready = select.select([process.stdout], [], [], left)[0]
-            line = process.stdout.readline().strip() if ready else ""
+            ready = select.select([output], [], [], min(_AGAIN_S, left) if line else left)[0]
+            if ready or not line:
+                line = output.readline().strip() if ready else ""
             if not line:
                 raise LaunchError(_why(process, identity))
             yield line

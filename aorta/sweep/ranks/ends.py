@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from aorta.model.frozen import evolve, frozen
+from aorta.model.frozen import frozen
 from aorta.sweep.outcome import (
     ABORTED,
     ERROR,
@@ -26,12 +26,15 @@ _OF_PEERS = re.compile(
 )
 _IN_VAIN = re.compile(r"[Tt]imed? ?out|did not come")
 
+#: A frame of code that waits for other ranks.
+_WAITING = re.compile(r'File "[^"]*(?:/torch/distributed/|/mpi4py/|aorta/workloads/tcp_store\.py)')
+
 
 @frozen
 class RankEnd:
     """One rank: where it ran, and its outcome.
 
-    ``waits`` tells that it was waiting for other ranks when it was ended. ``log`` is the end of what it wrote.
+    ``waits`` tells that it was waiting for other ranks when it was ended. ``log`` is the end of its output.
     """
 
     rank: int
@@ -55,7 +58,8 @@ class RankEnd:
 def vanished(rank: int, host: str, local_rank: int | None, why: str) -> RankEnd:
     """Return the end of a rank whose aorta is gone."""
     reason = f"its aorta was lost: {why}"
-    return RankEnd(rank, host, local_rank, Outcome(verdict=ERROR, reason=reason, end=VANISHED))
+    outcome = Outcome(verdict=ERROR, reason=reason, end=VANISHED)
+    return RankEnd(rank=rank, host=host, local_rank=local_rank, outcome=outcome)
 
 
 def as_message(end: RankEnd) -> dict[str, Any]:
@@ -67,9 +71,15 @@ def as_message(end: RankEnd) -> dict[str, Any]:
 def from_message(value: Mapping[str, Any]) -> RankEnd:
     """Return the end that JSON values hold. Raises TypeError for others."""
     given = dict(value["outcome"])
-    for name in ("step_times_ms", "failure_details", "notes"):
+    for name in ("step_times_ms", "failure_details", "notes", "findings", "ranks"):
         given[name] = tuple(given[name])
-    return RankEnd(**{**value, "outcome": evolve(Outcome(verdict=given["verdict"]), **given, findings=(), ranks=())})
+    return RankEnd(**{**value, "outcome": Outcome(**given)})
+
+
+def is_waiting(stacks: str) -> bool:
+    """Tell whether the main thread waited for other ranks, by what faulthandler wrote of all threads."""
+    main = stacks[max(stacks.rfind("\nThread "), stacks.rfind("\nCurrent thread "), 0) :]
+    return _WAITING.search(main) is not None
 
 
 def first_cause(ends: Sequence[RankEnd]) -> RankEnd | None:

@@ -15,7 +15,7 @@ from aorta.sweep.ranks.leader import HELLO, KNOWN
 _TRY_S = 3.0
 _PAUSE_S = 0.1
 
-ABORT = "abort"
+ABORT, END = ("abort", "end")
 
 
 class LostLeaderError(Exception):
@@ -37,15 +37,13 @@ class Follower:
         self._thread = threading.Thread(target=self._listen, name="rank 0", daemon=True)
         self._thread.start()
 
-    def order(self, until: float | None = None) -> Message | None:
-        """Return the next order, or None when there is none ``until`` then. Raises LostLeaderError."""
+    def order(self, until: float | None = None) -> Message:
+        """Return the next order. Raises LostLeaderError, also when there is none ``until`` then."""
         with self._changed:
             while not self._orders:
-                if self.gone is not None:
-                    raise LostLeaderError(self.gone)
                 left = None if until is None else until - time.monotonic()
-                if left is not None and left <= 0:
-                    return None
+                if self.gone is not None or (left is not None and left <= 0):
+                    raise LostLeaderError(self.gone or "it said nothing in time")
                 self._changed.wait(left)
             return self._orders.pop(0)
 
@@ -120,8 +118,8 @@ def _is_known(channel: Channel) -> bool:
     """Tell whether the other side gives a sign of life to this rank: a stranger gets none."""
     until = time.monotonic() + _TRY_S
     while (left := until - time.monotonic()) > 0:
-        if select.select([channel], [], [], left)[0]:
-            if messages := channel.received():
-                channel.put_back(messages[1:])
-                return bool(messages[0]["kind"] == KNOWN)
+        ready = select.select([channel], [], [], left)[0]
+        if ready and (messages := channel.received()):
+            channel.put_back(messages[1:])
+            return bool(messages[0]["kind"] == KNOWN)
     return False

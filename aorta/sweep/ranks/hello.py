@@ -80,7 +80,7 @@ def disagreements(hellos: Sequence[Hello]) -> list[str]:
 
 
 def _differing(name: str, values: Mapping[str, str | None]) -> list[str]:
-    """Return a line when ranks have different values: the most frequent is the one that others differ from."""
+    """Return a line when ranks have different values; the most frequent is what others differ from."""
     found = list(values.values())
     if len(set(found)) < 2:
         return []

@@ -89,6 +89,12 @@ class Leader:
                 except ChannelClosedError as error:
                     self._lose(member, str(error))
 
+    def welcome(self, places: Iterable[Hello]) -> None:
+        """Tell each other rank its place."""
+        for place in places:
+            if place.rank:
+                self.tell([place.rank], WELCOME, place=as_message(place))
+
     def tell_all(self, kind: str, **members: Any) -> None:
         """Send a message to all ranks."""
         self.tell(list(self.members), kind, **members)
@@ -196,9 +202,7 @@ class Leader:
 
 
 def _contradiction(hello: Hello, other: Hello | None, size: int) -> str:
+    process = f"pid {hello.pid} on {hello.host}"
     if other is None:
-        return f"{hello.host} (pid {hello.pid}) is told to be rank {hello.rank} of {size}: ranks are below the size"
-    return (
-        f"two processes are told to be rank {hello.rank}: pid {other.pid} on {other.host} and pid {hello.pid} on"
-        f" {hello.host}"
-    )
+        return f"{process} is told to be rank {hello.rank} of {size}: ranks are below the size"
+    return f"two are told to be rank {hello.rank}: pid {other.pid} on {other.host} and {process}"

@@ -11,20 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aorta.host.slow import interpreter
 from aorta.launch.identity import Identity
-from aorta.launch.ports import PORT_BASE, PORTS, base_of, bound
+from aorta.launch.ports import MEETING, PORT_BASE, PORTS, base_of, bound
 from aorta.launch.tasks import LaunchError
 from aorta.sweep.errors import SweepError
 from aorta.sweep.ranks import agent_store
 from aorta.sweep.ranks.follower import Follower, LostLeaderError, greeted
-from aorta.sweep.ranks.hello import Hello, disagreements
+from aorta.sweep.ranks.hello import Hello, disagreements, from_message
 from aorta.sweep.ranks.leader import REFUSED, WELCOME, Leader
 
 #: Seconds that ranks wait for each other at the beginning.
 JOIN_S = 120.0
 #: Seconds that a rank which cannot run waits for the others, to tell them.
 REFUSING_S = 10.0
-#: How many of the job's ports are tried for the meeting: another program may have some.
-TRIES = 16
 _PAUSE_S = 0.1
 
 
@@ -49,7 +47,6 @@ def lead(identity: Identity, environ: Mapping[str, str], own: Hello, join_s: flo
         leader.tell_all(REFUSED, lines=problems)
         leader.close()
         raise RefusedError(problems)
-    leader.tell_all(WELCOME)
     return leader
 
 
@@ -73,8 +70,13 @@ def _gathered(leader: Leader, until: float) -> list[str]:
     return problems
 
 
-def follow(identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float = JOIN_S) -> Follower:
-    """Come to rank 0, wait until all ranks are there, and return the connection. Raises RefusedError."""
+def follow(
+    identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float = JOIN_S
+) -> tuple[Follower, Hello]:
+    """Come to rank 0, wait until all ranks are there; return the connection and this rank's place.
+
+    Raises RefusedError.
+    """
     until = time.monotonic() + (REFUSING_S if own.problems else join_s)
     with _refusing():
         follower = _found(identity, environ, own, until)
@@ -82,10 +84,10 @@ def follow(identity: Identity, environ: Mapping[str, str], own: Hello, join_s: f
         order = follower.order(until + join_s)
     except LostLeaderError as error:
         raise RefusedError([f"rank 0 left before the run: {error}"]) from None
-    if order is None or order["kind"] != WELCOME:
+    if order["kind"] != WELCOME:
         follower.close()
-        raise RefusedError(order["lines"] if order is not None else ["rank 0 did not begin in time"])
-    return follower
+        raise RefusedError(order["lines"])
+    return follower, from_message(order["place"])
 
 
 @contextlib.contextmanager
@@ -122,15 +124,14 @@ def _ports(identity: Identity, environ: Mapping[str, str]) -> Sequence[int]:
     base = base_of(environ, identity)
     if identity.agent_store:
         # The others are told, so it may be any.
-        return [0] if base is None else range(base, base + PORTS)
+        return [0] if base is None else range(base + PORTS - MEETING, base + PORTS)
     if identity.port is not None:
         return [identity.port]
     if base is None:
         raise LaunchError(
             f"nobody told where the ranks meet: set MASTER_PORT, or {PORT_BASE}, to the same on all of them"
         )
-    # The first ones are the trials'.
-    return range(base + PORTS - 1, base + PORTS - 1 - TRIES, -1)
+    return range(base + PORTS - MEETING, base + PORTS)
 
 
 def _found(identity: Identity, environ: Mapping[str, str], own: Hello, until: float) -> Follower:
@@ -151,14 +152,12 @@ def _found(identity: Identity, environ: Mapping[str, str], own: Hello, until: fl
     )
 
 
-def _places(
-    identity: Identity, environ: Mapping[str, str], until: float
-) -> Iterator[tuple[str, int]]:
+def _places(identity: Identity, environ: Mapping[str, str], until: float) -> Iterator[tuple[str, int]]:
     """Yield where rank 0 may be, again and again."""
     if identity.agent_store:
         for line in agent_store.told(interpreter() or "", identity, until, environ):
-            address, _, port = line.rpartition(" ")
-            yield address, int(port)
+            address, _, number = line.rpartition(" ")
+            yield address, int(number)
         return
     ports = _ports(identity, environ)
     while True:

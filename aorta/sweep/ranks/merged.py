@@ -1,6 +1,6 @@
 """One outcome of a trial out of those of its ranks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aorta.model.frozen import evolve
@@ -12,8 +12,10 @@ from aorta.workloads.protocol import RANK_LOCAL
 _REASON = 400
 
 
-def merged(ends: Sequence[RankEnd], scope: str, places: Mapping[int, str]) -> Outcome:
-    """Return the trial's outcome; ``ends`` are in the order in which they were seen, ``places`` the logs'.
+def merged(ends: Sequence[RankEnd], scope: str, log_of: Callable[[int], str]) -> Outcome:
+    """Return the trial's outcome; ``ends`` are in the order in which they were seen.
+
+    ``log_of`` names a rank's log, relative to the run.
 
     Without a lost rank it is a failure when one failed, else an error when one has none. With one, it is that
     rank's, but what another found and told is a failure all the same.
@@ -32,8 +34,8 @@ def merged(ends: Sequence[RankEnd], scope: str, places: Mapping[int, str]) -> Ou
         timed_out=any(end.outcome.timed_out for end in ordered),
         end=RETURNED if cause is None else cause.outcome.end,
         phase=telling.outcome.phase,
-        ranks=tuple(_row(end, places.get(end.rank)) for end in ordered),
-        lost=None if cause is None else _row(cause, places.get(cause.rank)),
+        ranks=tuple(_row(end, log_of(end.rank)) for end in ordered),
+        lost=None if cause is None else _row(cause, log_of(cause.rank)),
     )
 
 
@@ -46,15 +48,11 @@ def _whole(ends: Sequence[RankEnd], scope: str) -> Outcome:
     """Return rank 0's outcome with what all ranks found; its times and metrics stand for all."""
     own = ends[0].outcome
     told = [end for end in ends if not end.is_lost]
-    counts = {
-        word: sum(end.outcome.verdict == word for end in ends) for word in (PASS, FAIL, ERROR)
-    }
+    counts = {word: sum(end.outcome.verdict == word for end in ends) for word in (PASS, FAIL, ERROR)}
     metrics = {**own.metrics, "rank_outcomes": {**counts, "world_size": len(ends)}}
     if scope != RANK_LOCAL:
         told = told[:1]
-    details = [
-        {"rank": end.rank, **detail} for end in told for detail in end.outcome.failure_details
-    ]
+    details = [{"rank": end.rank, **detail} for end in told for detail in end.outcome.failure_details]
     notes = [
         f"{end.named}: {note}" for end in ends for note in end.outcome.notes if not note.startswith(_QUIET)
     ]
@@ -85,7 +83,7 @@ def _reason(telling: RankEnd, cause: RankEnd | None, ends: Sequence[RankEnd]) ->
     return words if len(words) <= _REASON else f"{words[: _REASON - 1]}…"
 
 
-def _row(end: RankEnd, log: str | None) -> dict[str, Any]:
+def _row(end: RankEnd, log: str) -> dict[str, Any]:
     """Return what the record keeps of a rank: all of it where it is not clean."""
     outcome = end.outcome
     row = {

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 
 from aorta.launch.identity import Identity
 from aorta.sweep.files import TrialFiles
-from aorta.sweep.outcome import PASS
+from aorta.sweep.outcome import ABORTED, PASS, TIMED_OUT
 from aorta.sweep.planning.plan import Plan, PlannedCell
-from aorta.sweep.ranks.ends import RankEnd
+from aorta.sweep.ranks.ends import RankEnd, is_waiting
 from aorta.sweep.ranks.hello import Hello
-from aorta.sweep.variables import ARTIFACTS
+from aorta.sweep.variables import ARTIFACTS, RANK
 from aorta.sweep.workload.trial import WorkloadRunner, tail_of
 from aorta.workloads.protocol import AgentStore
 
@@ -49,6 +49,7 @@ class OwnRank:
             host=self._place.host,
             local_rank=self._place.local_rank,
             outcome=outcome,
+            waits=outcome.end in (TIMED_OUT, ABORTED) and is_waiting(outcome.traceback or ""),
             log="" if outcome.verdict == PASS else _end_of(own),
         )
 
@@ -56,6 +57,7 @@ class OwnRank:
         """Return the variables of a launcher for this trial, whose ranks meet at a port of their own."""
         place = self._place
         told = {
+            RANK: place.rank,
             "RANK": place.rank,
             "WORLD_SIZE": place.size,
             "LOCAL_RANK": place.local_rank,
@@ -86,4 +88,3 @@ def _end_of(files: TrialFiles) -> str:
         if any(line.strip() for line in lines):
             return "\n".join(lines)
     return ""
-

@@ -3,9 +3,8 @@
 import contextlib
 from collections.abc import Iterator
 
-from aorta.launch.ports import PORT_BASE, PORTS, bound
+from aorta.launch.ports import MEETING, PORT_BASE, PORTS, bound
 from aorta.launch.tasks import LaunchError
-from aorta.sweep.ranks.meeting import TRIES
 
 
 class TrialPorts:
@@ -16,7 +15,7 @@ class TrialPorts:
         self._base = base
         # The last ones are where the ranks met.
         self._next = None if base is None else base
-        self._end = None if base is None else base + PORTS - TRIES
+        self._end = None if base is None else base + PORTS - MEETING
 
     @contextlib.contextmanager
     def held(self) -> Iterator[int]:
@@ -25,8 +24,8 @@ class TrialPorts:
         holder = bound(ports, self._address)
         if holder is None:
             raise LaunchError(
-                f"no port is left for a trial: of the {PORTS} from {PORT_BASE}={self._base} on each is used once;"
-                " set it to others, or have fewer trials"
+                f"no port is left for a trial: of the {PORTS} from {PORT_BASE}={self._base} on each is used"
+                " once; set it to others, or have fewer trials"
             )
         try:
             port = int(holder.getsockname()[1])

@@ -14,6 +14,7 @@ class Asked:
     """What is to be run: a plan, what makes the text of its recipe, and where results go.
 
     ``argv`` is the command line of this process; ``warnings`` are told in the matrix.
+    ``continue_after_crash``: a lost rank is no end of the run, where its aorta is still there.
     """
 
     plan: Plan
@@ -22,4 +23,5 @@ class Asked:
     output: str
     argv: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    continue_after_crash: bool = False
     base: Mapping[str, str] = attrs.field(factory=lambda: dict(os.environ))

@@ -8,7 +8,8 @@ from aorta.instrumentation.series import Series, Taken
 from aorta.instrumentation.switch import sudo_from_environment
 from aorta.model.codec import dump, to_json
 from aorta.sweep.definitions.registry import Environment
-from aorta.sweep.planning.overlay import Layer, environ_under, overlay_of
+from aorta.sweep.planning.overlay import environ_under, overlay_of
+from aorta.sweep.planning.plan import PlannedCell
 from aorta.sweep.run.store import ENVIRONMENTS, HOST_ENV, RunDirectory
 from aorta.sweep.slug import slug
 
@@ -43,9 +44,11 @@ class Captures:
         """Take the snapshot of what a trial with this environment runs on."""
         return self._of(environment.python).take(environ)
 
-    def describe(self, environment: Environment, layers: tuple[Layer, ...]) -> Taken:
-        """Take the snapshot of an environment by itself, without a cell's mitigations."""
-        return self.trial(environment, environ_under(overlay_of(layers, self._base), self._base))
+    def describe(self, cell: PlannedCell) -> Taken:
+        """Take the snapshot of a cell's environment by itself, without the cell's mitigations."""
+        source = f"environment {cell.environment.name}"
+        layers = tuple(layer for layer in cell.layers if layer.source == source)
+        return self.trial(cell.environment, environ_under(overlay_of(layers, self._base), self._base))
 
     def close(self) -> None:
         """End what the snapshots left running."""
@@ -71,7 +74,11 @@ def changed(before: Taken, after: Taken) -> list[str]:
     return [name for name, digest in before.lasting.items() if after.lasting.get(name) != digest]
 
 
-def write_environment(run: RunDirectory, environment: Environment, taken: Taken) -> None:
-    """Write an environment's snapshot. Raises OSError."""
-    name = os.path.join(ENVIRONMENTS, slug(environment.name), "env.json")
-    run.write(name, to_json(dump(taken.snapshot)))
+def described(captures: Captures, cell: PlannedCell) -> str:
+    """Return the snapshot of a cell's environment, as JSON."""
+    return to_json(dump(captures.describe(cell).snapshot))
+
+
+def environment_file(environment: Environment, *names: str) -> str:
+    """Return the name of a file of an environment's, relative to the run."""
+    return os.path.join(ENVIRONMENTS, slug(environment.name), *names)

@@ -10,6 +10,7 @@ from aorta.model.document import DocumentError, parse_json
 from aorta.model.essence import without_nulls
 from aorta.model.frozen import frozen
 from aorta.model.redact import redact_value
+from aorta.sweep.files import TrialFiles
 from aorta.sweep.json_schema import complaint
 from aorta.sweep.outcome import Finding, Outcome
 from aorta.sweep.run.schema import SCHEMA_VERSION, TRIAL
@@ -63,6 +64,7 @@ def text_of(trial: Trial) -> str:
         "env_overlay": {name: _shown(name, value) for name, value in trial.overlay.items()},
         "launcher": without_nulls(launcher),
         "artifacts": list(trial.artifacts),
+        **({"ranks": list(outcome.ranks), "lost": outcome.lost} if outcome.ranks or outcome.lost else {}),
         "env_digest": trial.taken.digest,
     }
     lines = [f"  {json.dumps(name)}: {_json(value)}" for name, value in members.items()]
@@ -156,8 +158,13 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(", ", ": "), allow_nan=False)
 
 
-def artifacts_in(folder: str, base: str) -> tuple[str, ...]:
-    """Return the files in a trial's folder, relative to ``base``; an empty folder is taken away."""
+def artifacts_of(files: TrialFiles, base: str, ranks: int) -> tuple[str, ...]:
+    """Return the files that a trial made of its own, relative to ``base``; empty folders are taken away."""
+    folders = [files.folder, *(files.of_rank(rank).folder for rank in range(ranks))]
+    return tuple(name for folder in folders for name in _artifacts_in(folder, base))
+
+
+def _artifacts_in(folder: str, base: str) -> tuple[str, ...]:
     try:
         os.rmdir(folder)
     except FileNotFoundError:

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aorta.model.frozen import frozen
+from aorta.model.text import count_of
 from aorta.sweep.matrix.reading import MatrixError, matrix_of
 from aorta.sweep.matrix.reading import read as read_matrix
+from aorta.sweep.matrix.run_facts import NodeFacts
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.run.store import RunDirectory, StoreError, place_of
 from aorta.sweep.slug import slug
@@ -108,13 +110,29 @@ def check_place(earlier: Earlier) -> None:
         )
 
 
-def check_host(earlier: Earlier, digest: str) -> None:
-    """Raise ResumeError when a run was made on another host, or on this one in another state."""
-    if earlier.matrix["host_digest"] not in (None, digest):
+def check_host(earlier: Earlier, nodes: Sequence[NodeFacts]) -> None:
+    """Raise ResumeError when a run was made on other hosts, or on these in another state."""
+    before = {one["node"]: (one["host_digest"], one["ranks"]) for one in earlier.matrix["nodes"]}
+    now = {one.node: (one.host_digest, list(one.ranks)) for one in nodes}
+    if [ranks for _, ranks in before.values()] != [ranks for _, ranks in now.values()]:
         raise ResumeError(
-            f"{earlier.path} was made elsewhere ({earlier.matrix['node']}), or this host has changed"
+            f"{earlier.path} was made by {_ranks(before)}, and this job has {_ranks(now)}: start it alike, or"
+            " begin a new run without --resume"
+        )
+    if any(node not in now or _differ(digest, now[node][0]) for node, (digest, _) in before.items()):
+        raise ResumeError(
+            f"{earlier.path} was made elsewhere ({', '.join(before)}), or this host has changed"
             " since: compare its host_env.json with `aorta env diff`; begin a new run without --resume"
         )
+
+
+def _differ(one: str | None, other: str | None) -> bool:
+    return None not in (one, other) and one != other
+
+
+def _ranks(nodes: Mapping[str, tuple[str | None, list[int]]]) -> str:
+    count = sum(len(ranks) for _, ranks in nodes.values())
+    return f"{count_of(count, 'rank')} on {count_of(len(nodes), 'node')}"
 
 
 def is_finished(earlier: Earlier) -> bool:

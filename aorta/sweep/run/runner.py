@@ -6,16 +6,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from aorta.instrumentation.process import raise_if_stopped
 from aorta.instrumentation.series import Taken
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING, STOPPED, State
-from aorta.sweep.outcome import FAIL
+from aorta.sweep.outcome import FAIL, VANISHED
 from aorta.sweep.planning.overlay import environ_under, overlay_of
 from aorta.sweep.planning.plan import Plan, PlannedCell, sequence
-from aorta.sweep.run.captures import Captures, changed, write_environment, write_host
+from aorta.sweep.run.captures import Captures, changed, write_host
 from aorta.sweep.run.executor import Executor
-from aorta.sweep.run.record import Trial, artifacts_in, summary_of, text_of
+from aorta.sweep.run.nodes import Nodes, OneNode
+from aorta.sweep.run.record import Trial, artifacts_of, summary_of, text_of
 from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, MATRIX_JSON, MATRIX_MD, RunDirectory, write
 from aorta.sweep.summary import TrialSummary
 from aorta.sweep.variables import ARTIFACTS, CELL, RUN, TRIAL
@@ -49,7 +51,8 @@ class Runner:
     """One run. ``recorded`` are the trials that are on disk already: they do not run again.
 
     ``base`` is the environment that trials start from, ``run_id`` names the run to its trials. ``host`` is
-    what the run began with: one that took longer than ``patience_s`` is compared with it at the end.
+    what the run began with: one that took longer than ``patience_s`` is compared with it at the end. A lost
+    rank ends the run, unless ``after_crash`` and its aorta is there for another trial.
     """
 
     def __init__(
@@ -66,7 +69,12 @@ class Runner:
         listener: Listener | None = None,
         host: Taken | None = None,
         patience_s: float = 0.0,
+        nodes: Nodes | None = None,
+        after_crash: bool = False,
     ) -> None:
+        self._nodes = nodes or OneNode()
+        self._after_crash = after_crash
+        self._lost: str | None = None
         self._plan = plan
         self._host = host
         self._patience_s = patience_s
@@ -97,8 +105,9 @@ class Runner:
             self._look_again()
         except BaseException as error:
             cell, trial = self._under_way or (None, None)
+            why, lost = self._lost or _why(error), self._lost is not None
             with contextlib.suppress(OSError):
-                self._write(State(word=INTERRUPTED, why=_why(error), cell=cell, trial=trial, at=now()))
+                self._write(State(word=INTERRUPTED, why=why, cell=cell, trial=trial, at=now(), lost=lost))
             raise
         self._write(state)
         return state
@@ -115,6 +124,10 @@ class Runner:
             self._count(summary)
             if self._listener is not None:
                 self._listener.ended(summary)
+            # A signal came in the trial, whose end was known all the same.
+            raise_if_stopped()
+            if self._lost is not None:
+                return State(word=STOPPED, why=self._lost, at=now(), lost=True)
             if self._plan.recipe.fail_fast and summary.verdict == FAIL:
                 return State(word=STOPPED, why=f"fail_fast: trial {trial} of {cell.name} failed", at=now())
             self._write(State(word=RUNNING, at=now()))
@@ -158,10 +171,18 @@ class Runner:
             overlay=place.overlay,
             outcome=outcome,
             taken=taken,
-            artifacts=artifacts_in(files.folder, self._run.path),
+            artifacts=artifacts_of(files, self._run.path, len(outcome.ranks)),
         )
         write(files.record, text_of(ended))
+        self._note_loss(ended)
         return summary_of(ended, self._run.relative(files.record))
+
+    def _note_loss(self, trial: Trial) -> None:
+        lost = trial.outcome.lost
+        if lost is None or (self._after_crash and lost["end"] != VANISHED):
+            return
+        where = f"rank {lost['rank']} on {lost['node']} was lost in trial {trial.trial} of {trial.cell}"
+        self._lost = f"{where}: {lost['reason']}"
 
     def _place(self, cell: PlannedCell) -> Place:
         if cell.name not in self._places:
@@ -175,8 +196,8 @@ class Runner:
         name = cell.environment.name
         if name not in self._described:
             self._described.add(name)
-            layers = tuple(layer for layer in cell.layers if layer.source == f"environment {name}")
-            write_environment(self._run, cell.environment, self._captures.describe(cell.environment, layers))
+            for warning in self._nodes.describe(self._run, cell, self._captures):
+                self._matrix.warn(warning)
 
     def _write(self, state: State) -> None:
         passing = state.word == RUNNING

@@ -14,7 +14,7 @@ from aorta.sweep.json_schema import (
     one_of,
     or_null,
 )
-from aorta.sweep.outcome import SOURCES, VERDICTS
+from aorta.sweep.outcome import ENDS, SOURCES, VERDICTS
 
 SCHEMA_VERSION = 1
 
@@ -26,8 +26,27 @@ _FINDING = object_of(
     text=or_null(TEXT),
     captured=by_name(or_null(TEXT)),
 )
-#: Without the snapshot, which ``env`` holds.
+#: All but the first line of them are there for a rank that did not pass.
+_RANK = object_of(
+    ("phase", "reason", "exit_code", "signal", "traceback", "log", "stderr", "local_rank", "device"),
+    rank=COUNT,
+    node=TEXT,
+    verdict=one_of(VERDICTS),
+    end=one_of(ENDS),
+    elapsed_s=NUMBER,
+    local_rank=or_null(COUNT),
+    device=or_null(TEXT),
+    phase=or_null(TEXT),
+    reason=or_null(TEXT),
+    exit_code=or_null(INTEGER),
+    signal=or_null(TEXT),
+    traceback=or_null(TEXT),
+    log=or_null(TEXT),
+    stderr=or_null(TEXT),
+)
+#: Without the snapshot, which ``env`` holds. ``ranks`` and ``lost`` are of trials of several ranks.
 TRIAL = object_of(
+    ("ranks", "lost"),
     schema_version={"type": "integer", "const": SCHEMA_VERSION},
     cell=TEXT,
     trial=COUNT,
@@ -50,6 +69,8 @@ TRIAL = object_of(
     env_overlay=by_name(or_null(TEXT)),
     launcher=or_null({"type": "object"}),
     artifacts=list_of(TEXT),
+    ranks=list_of(_RANK),
+    lost=or_null(_RANK),
     env_digest=TEXT,
 )
 _ENV: Schema = {
@@ -69,5 +90,5 @@ def trial_schema() -> Schema:
         "title": "The record of a trial of an aorta sweep",
         **TRIAL,
         "properties": members,
-        "required": list(members),
+        "required": [*TRIAL["required"], "env"],
     }

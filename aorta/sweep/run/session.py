@@ -4,22 +4,25 @@ import contextlib
 import os
 import time
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aorta.instrumentation.about import tool
 from aorta.model.frozen import evolve, frozen
 from aorta.model.redact import redact_argv, redact_value
 from aorta.sweep.matrix.matrix import Matrix
-from aorta.sweep.matrix.run_facts import RunFacts, State
+from aorta.sweep.matrix.run_facts import NodeFacts, RunFacts, State
 from aorta.sweep.run.asked import Asked
 from aorta.sweep.run.captures import Captures, write_host
-from aorta.sweep.run.executor import executor_of
+from aorta.sweep.run.executor import Executor, executor_of
 from aorta.sweep.run.leftovers import end_leftovers
 from aorta.sweep.run.resume import Earlier, check_host, recorded
 from aorta.sweep.run.runner import LOOK_AGAIN, Listener, Runner, now
 from aorta.sweep.run.store import RECIPE, RunDirectory, new_run
 from aorta.sweep.summary import TrialSummary
+
+if TYPE_CHECKING:
+    from aorta.sweep.ranks.nodes import SeveralNodes
 
 
 @frozen
@@ -31,12 +34,23 @@ class Done:
     matrix: Mapping[str, Any]
 
 
-class Session:
-    """A run, new or gone on with. ``earlier`` is the run to go on with."""
+class Team(Protocol):
+    """The ranks of a run, where there are several."""
 
-    def __init__(self, asked: Asked, earlier: Earlier | None = None) -> None:
+    launcher: str
+    nodes: "SeveralNodes"
+
+    def executor(self, relative: Callable[[str], str]) -> Executor:
+        """Return what runs trials on all ranks; ``relative`` makes paths relative to the run."""
+
+
+class Session:
+    """A run, new or gone on with. ``earlier`` is the run to go on with, ``team`` the ranks, if several."""
+
+    def __init__(self, asked: Asked, earlier: Earlier | None = None, team: Team | None = None) -> None:
         self._asked = asked
         self._earlier = earlier
+        self._team = team
         self.run: RunDirectory | None = None
 
     def go(self, listener: Listener | None = None) -> Done:
@@ -44,14 +58,17 @@ class Session:
         asked = self._asked
         with contextlib.closing(Captures(asked.base)) as captures:
             began = time.monotonic()
+            if self._team is not None:
+                self._team.nodes.ask_for_hosts()
             host = captures.host()
             patience_s = LOOK_AGAIN * (time.monotonic() - began)
+            nodes = self._nodes(host.host_digest)
             if self._earlier is not None:
-                check_host(self._earlier, host.host_digest)
+                check_host(self._earlier, nodes)
             self.run = self._directory()
             with contextlib.closing(self.run) as run:
                 done, warnings = self._recorded(run)
-                facts = self._facts(run, host.host_digest, warnings)
+                facts = self._facts(run, nodes, warnings)
                 if self._earlier is None:
                     run.write(RECIPE, asked.resolved(), _mode(asked))
                     write_host(run, host)
@@ -62,7 +79,7 @@ class Session:
                     asked.plan,
                     run,
                     captures,
-                    executor_of(asked.plan),
+                    self._team.executor(run.relative) if self._team is not None else executor_of(asked.plan),
                     matrix,
                     base=asked.base,
                     run_id=facts.run_id,
@@ -70,6 +87,8 @@ class Session:
                     listener=listener,
                     host=host,
                     patience_s=patience_s,
+                    nodes=self._team.nodes if self._team is not None else None,
+                    after_crash=asked.continue_after_crash,
                 )
                 state = runner.go()
                 return Done(path=run.path, state=state, matrix=matrix.document(state))
@@ -88,7 +107,12 @@ class Session:
         found, wrong = recorded(run, self._asked.plan)
         return found, [*wrong, *left]
 
-    def _facts(self, run: RunDirectory, host_digest: str, warnings: Sequence[str]) -> RunFacts:
+    def _nodes(self, host_digest: str) -> tuple[NodeFacts, ...]:
+        if self._team is not None:
+            return self._team.nodes.hosts(host_digest)
+        return (NodeFacts(node=os.uname().nodename, host_digest=host_digest),)
+
+    def _facts(self, run: RunDirectory, nodes: tuple[NodeFacts, ...], warnings: Sequence[str]) -> RunFacts:
         asked, made = self._asked, tool()
         facts = RunFacts(
             run_id=uuid.uuid4().hex,
@@ -96,7 +120,9 @@ class Session:
             version=made.version,
             revision=made.revision,
             fingerprint=asked.fingerprint,
-            host_digest=host_digest,
+            host_digest=nodes[0].host_digest,
+            nodes=nodes,
+            launcher=self._team.launcher if self._team is not None else None,
             argv=asked.argv,
             node=os.uname().nodename,
             cwd=run.relative(os.getcwd()),

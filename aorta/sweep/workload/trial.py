@@ -6,7 +6,7 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aorta.model.frozen import evolve
@@ -15,7 +15,7 @@ from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, Outcome
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.workloads.discovery import located
-from aorta.workloads.protocol import PROCESS, TrialInfo
+from aorta.workloads.protocol import PROCESS, AgentStore, TrialInfo
 
 if TYPE_CHECKING:
     from aorta.sweep.workload.process import Ended
@@ -42,20 +42,24 @@ class WorkloadRunner:
         files: TrialFiles,
         environ: Mapping[str, str],
         overlay: Mapping[str, str | None] | None = None,
+        *,
+        over: Callable[[], bool] | None = None,
+        agent: AgentStore | None = None,
     ) -> Outcome:
         """Run one trial and return what became of it; a signal to aorta ends it and is raised again.
 
         ``environ`` is all that the trial gets; ``overlay`` is what of it the cell changed, for workloads
-        that start containers.
+        that start containers. ``over`` is asked now and then whether it is to be ended. ``agent`` is the
+        store that torchrun's agent serves.
         """
         from aorta.workloads.config import ConfigError, make_config
 
-        info = _info(cell, trial, files, environ, overlay or {})
+        info = evolve(_info(cell, trial, files, environ, overlay or {}), agent_store=agent)
         try:
             os.makedirs(files.folder, exist_ok=True)
             config = make_config(self._class, cell.workload_config, cell.steps)
             if self._plan.isolation == PROCESS:
-                return self._in_process_of_its_own(cell, info, files, environ)
+                return self._in_process_of_its_own(cell, info, files, environ, over)
             return self._here(cell, config, info, files, environ)
         except ConfigError as error:
             return Outcome(verdict=ERROR, reason=str(error))
@@ -83,7 +87,12 @@ class WorkloadRunner:
         return outcome
 
     def _in_process_of_its_own(
-        self, cell: PlannedCell, info: TrialInfo, files: TrialFiles, environ: Mapping[str, str]
+        self,
+        cell: PlannedCell,
+        info: TrialInfo,
+        files: TrialFiles,
+        environ: Mapping[str, str],
+        over: Callable[[], bool] | None,
     ) -> Outcome:
         from aorta.sweep.command.running import CannotStartError
         from aorta.sweep.workload.process import Worker, ended
@@ -122,7 +131,7 @@ class WorkloadRunner:
                 environ=environ,
                 answered=lambda: os.path.exists(paths["response.json"]),
             )
-            end = ended(worker, self._plan.recipe.timeout_s, self._grace_s)
+            end = ended(worker, self._plan.recipe.timeout_s, self._grace_s, over)
             return self._outcome(cell, files, end, _answer(paths["response.json"], nonce))
         except CannotStartError as error:
             return Outcome(verdict=ERROR, reason=f"{python} could not be started: {error.error}")
@@ -142,6 +151,8 @@ class WorkloadRunner:
             # An answer on the way out comes too late.
             limit = self._plan.recipe.timeout_s
             outcome = verdict.timed_out(limit, end.elapsed_s, end.phase, end.stacks)
+        elif end.aborted:
+            outcome = verdict.aborted(end.elapsed_s, end.phase, end.stacks)
         elif answer is not None:
             outcome = verdict.outcome_of(from_json(answer), cell.steps)
             if end.lingered:
@@ -151,7 +162,7 @@ class WorkloadRunner:
             elif end.status:
                 notes = (*notes, f"its process ended with exit status {end.status} after its answer")
         else:
-            outcome = verdict.outcome_without(end.status, end.phase, end.stacks, _tail(files.stderr))
+            outcome = verdict.outcome_without(end.status, end.phase, end.stacks, tail_of(files.stderr))
             outcome = evolve(outcome, elapsed_s=max(end.elapsed_s - (end.begun or 0.0), 0.0))
         return evolve(outcome, notes=(*outcome.notes, *notes))
 
@@ -235,11 +246,12 @@ def _answer(path: str, nonce: str) -> Any:
     return answer.get("report") if isinstance(answer, dict) and answer.get("nonce") == nonce else None
 
 
-def _tail(path: str) -> str:
+def tail_of(path: str, limit: int = _LOG_BYTES) -> str:
+    """Return the end of a log; an empty text where there is none."""
     try:
         with open(path, "rb") as file:
             file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - _LOG_BYTES))
+            file.seek(max(0, file.tell() - limit))
             return file.read().decode("utf-8", "backslashreplace")
     except OSError:
         return ""

@@ -3,12 +3,18 @@
 from aorta.model.frozen import evolve
 from aorta.sweep.command.exits import CRASHES, signal_name
 from aorta.sweep.outcome import (
+    ABORTED,
     ERROR,
+    EXITED,
     FAIL,
     NO_SOURCE,
     PASS,
     PER_ITERATION,
     PER_STEP,
+    RAISED,
+    RETURNED,
+    SIGNALLED,
+    TIMED_OUT,
     WALL_CLOCK,
     Outcome,
 )
@@ -38,6 +44,9 @@ def outcome_of(report: Report, steps: int) -> Outcome:
         failure_details=report.failure_details,
         metrics=report.metrics,
         notes=notes,
+        end=RAISED if report.raised is not None or report.wrong is not None else RETURNED,
+        phase=report.raised.phase if report.raised is not None else RUN,
+        device=report.device,
     )
 
 
@@ -114,6 +123,8 @@ def outcome_without(status: int | None, phase: str | None, stacks: str, log: str
             reason=_line(f"{reason}; {fault}" if fault else reason),
             traceback=kept,
             signal=name,
+            end=SIGNALLED,
+            phase=phase,
         )
     fault = gpu_fault(log) if phase == RUN else None
     ended = f"exit status {status}" if status is not None else "an exit status that nobody knows"
@@ -123,6 +134,8 @@ def outcome_without(status: int | None, phase: str | None, stacks: str, log: str
         reason=_line(f"{told}: {fault or last}" if fault or last else told),
         traceback=kept,
         exit_code=status,
+        end=EXITED,
+        phase=phase,
     )
 
 
@@ -135,6 +148,21 @@ def timed_out(limit_s: float | None, elapsed_s: float, phase: str | None, stacks
         traceback=bounded(stacks) or None,
         timed_out=True,
         elapsed_s=elapsed_s,
+        end=TIMED_OUT,
+        phase=phase,
+    )
+
+
+def aborted(elapsed_s: float, phase: str | None, stacks: str) -> Outcome:
+    """Return the outcome of a rank that was ended because another was lost."""
+    where = f"in {phase}" if phase else "before its code began"
+    return Outcome(
+        verdict=ERROR,
+        reason=_line(f"ended {where}{place(stacks)}, since another rank was lost"),
+        traceback=bounded(stacks) or None,
+        elapsed_s=elapsed_s,
+        end=ABORTED,
+        phase=phase,
     )
 
 
@@ -143,7 +171,7 @@ def crashed_after(outcome: Outcome, name: str) -> Outcome:
     note = f"its process was ended by {name} after its answer"
     if outcome.verdict == PASS and name in CRASHES:
         reason = f"the process was ended by {name} after run() had passed"
-        return evolve(outcome, verdict=FAIL, reason=reason, signal=name)
+        return evolve(outcome, verdict=FAIL, reason=reason, signal=name, end=SIGNALLED)
     return evolve(outcome, notes=(*outcome.notes, note), signal=name)
 
 

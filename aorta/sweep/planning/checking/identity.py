@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
+from aorta.launch.ports import PORT_BASE
 from aorta.sweep.planning.checking.problem import ERROR, Problem, of_cells
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.variables import OWN
 
-#: The first of the ports at which trials of several ranks meet.
-PORT_BASE = "AORTA_TRIAL_MASTER_PORT_BASE"
 LAUNCHER = frozenset(
     {
         "RANK",

@@ -3,17 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from aorta.launch.identity import Identity, identity_of
+from aorta.launch.ports import MEETING, PORT_BASE, PORTS, told_base
+from aorta.launch.tasks import LaunchError, tasks_of
 from aorta.model.text import printable
-from aorta.sweep.planning.checking.identity import PORT_BASE
 from aorta.sweep.planning.checking.problem import ERROR, Problem, error, of_cells
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import COMMAND
 
 if TYPE_CHECKING:
     from aorta.workloads.protocol import Workload
-
-#: How many ports from the base on belong to the trials.
-PORTS = 1000
 
 
 def check_config(plan: Plan, workload: "type[Workload] | None") -> Iterator[Problem]:
@@ -55,48 +54,43 @@ def check_launch(
     plan: Plan, environ: Mapping[str, str], workload: "type[Workload] | None"
 ) -> Iterator[Problem]:
     """Yield what is wrong with the size of the job, and with the ports that trials meet at."""
-    yield from _port_base(environ.get(PORT_BASE))
-    text = environ.get("WORLD_SIZE", "1")
-    size = _number(text)
-    if size is None or size < 1:
-        yield error(f"WORLD_SIZE is {printable(text)!r}, not a whole number from 1")
+    from aorta.workloads.protocol import SINGLE_PROCESS
+
+    try:
+        base = told_base(environ)
+        if workload is not None and workload.launch_mode != SINGLE_PROCESS:
+            identity = identity_of(environ)
+        else:
+            identity = Identity(size=tasks_of(environ).size)
+    except LaunchError as wrong:
+        yield error(str(wrong))
         return
+    size = identity.size
     if workload is None:
         if plan.workload == COMMAND and size > 1:
             yield error(
-                f"WORLD_SIZE is {size}, but a command is started by one aorta: run aorta once, and put the "
-                "launcher behind --, as in -- torchrun --nproc-per-node=8 train.py"
+                f"this is one of {size} tasks, but a command is started by one aorta: run aorta once, and put"
+                " the launcher behind --, as in -- torchrun --nproc-per-node=8 train.py"
             )
-        return
-    from aorta.workloads.protocol import SINGLE_PROCESS
-
-    least = workload.min_world_size
-    if workload.launch_mode == SINGLE_PROCESS and size > 1:
+    elif workload.launch_mode == SINGLE_PROCESS and size > 1:
         yield error(
-            f"WORLD_SIZE is {size}, but workload {plan.workload} is for a single process: start aorta "
-            "without a launcher"
+            f"this is one of {size} tasks, but workload {plan.workload} is for a single process: start"
+            " aorta without a launcher"
         )
-    elif workload.launch_mode != SINGLE_PROCESS and size < least:
+    elif size < workload.min_world_size:
         yield error(
-            f"WORLD_SIZE is {size}, but workload {plan.workload} needs {least} ranks or more, and in "
-            "this version a sweep is one task"
+            f"workload {plan.workload} needs {workload.min_world_size} ranks or more, and there is {size}: "
+            "start aorta on each, as in torchrun --standalone --nproc-per-node=2 -m aorta sweep run …, or "
+            "srun --ntasks-per-node=2 aorta sweep run …"
         )
+    elif size > 1 and base is not None:
+        yield from _enough_ports(plan, base)
 
 
-def _number(text: str) -> int | None:
-    try:
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-    except ValueError:
-        return None
-
-
-def _port_base(text: str | None) -> Iterator[Problem]:
-    if text is None:
-        return
-    base = _number(text)
-    most = 65535 - PORTS + 1
-    if base is None or not 1024 <= base <= most:
+def _enough_ports(plan: Plan, base: int) -> Iterator[Problem]:
+    trials = sum(cell.trials for cell in plan.cells)
+    if trials > PORTS - MEETING:
         yield error(
-            f"{PORT_BASE} is {printable(text)!r}, not a number from 1024 to {most}: the {PORTS} ports from "
-            "it on are the trials'"
+            f"{trials} trials of several ranks are planned, and {PORT_BASE}={base} has {PORTS} ports, each of"
+            " which is used once: leave the variable out, or run fewer trials"
         )

@@ -1,0 +1,67 @@
+"""``aorta sweep run`` as one of several ranks: rank 0 does what a sweep does, the others do as it says."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from aorta.instrumentation.process import say
+
+if TYPE_CHECKING:
+    from aorta.launch.identity import Identity
+    from aorta.sweep.planning.plan import Plan
+    from aorta.sweep.ranks.team import Team
+    from aorta.sweep.run.asked import Asked
+
+
+def job_of(plan: "Plan", environ: Mapping[str, str]) -> "Identity":
+    """Return which rank of the job this is, for workloads that run on several.
+
+    One whose variables contradict each other counts as the task that its step says, to tell the others.
+    """
+    from aorta.launch.identity import Identity, identity_of, identity_of_step
+    from aorta.launch.tasks import LaunchError
+    from aorta.sweep.recipe.model import COMMAND
+    from aorta.workloads.discovery import UnknownWorkloadError, find
+    from aorta.workloads.protocol import SINGLE_PROCESS
+
+    try:
+        if plan.workload == COMMAND or find(plan.workload).launch_mode == SINGLE_PROCESS:
+            return Identity()
+        return identity_of(environ)
+    except UnknownWorkloadError:
+        return Identity()
+    except LaunchError:
+        return identity_of_step(environ)
+
+
+def on_all_ranks(asked: "Asked", job: "Identity", errors: Sequence[str], go: "Callable[[Team], int]") -> int:
+    """Meet the other ranks, and return the exit status: ``go`` is what rank 0 does."""
+    from aorta.sweep.ranks.follower import LostLeaderError
+    from aorta.sweep.ranks.meeting import RefusedError
+    from aorta.sweep.ranks.team import Team, hello_for, join
+
+    own = hello_for(asked.plan, job, asked.fingerprint, errors)
+    try:
+        if job.rank:
+            return join(asked.plan, job, os.environ, own)
+        team = Team(asked.plan, job, os.environ, own)
+    except RefusedError as refused:
+        for line in refused.problems:
+            say(f"aorta: {line}")
+        return 2
+    except LostLeaderError as lost:
+        say(f"aorta: {own.named}: rank 0 was lost: {lost}")
+        return 1
+    for line in asked.warnings:
+        say(f"aorta: warning: {line}")
+    code = 1
+    try:
+        code = go(team)
+    except (click.ClickException, click.exceptions.Exit) as error:
+        code = error.exit_code
+        raise
+    finally:
+        team.end(code)
+    return code

@@ -1,0 +1,51 @@
+"""Where another rank's logs go: beside rank 0's if both hosts see one directory, else their ends are sent."""
+
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+
+from aorta.sweep.files import TrialFiles
+from aorta.sweep.workload.trial import tail_of
+
+#: The most of a log that is sent, in bytes.
+LOG_BYTES = 256 << 10
+
+#: A directory that rank 0 made may show late on a network file system.
+_SHOWS_S, _PAUSE_S = 2.0, 0.05
+
+
+@contextlib.contextmanager
+def files_at(stem: str) -> Iterator[tuple[TrialFiles, bool]]:
+    """Yield where a trial's files are, and whether rank 0 sees them.
+
+    The directory has the run's time in its name, so that one of this name is rank 0's.
+    """
+    if _shows(os.path.dirname(stem)):
+        yield TrialFiles(stem=stem), True
+        return
+    with tempfile.TemporaryDirectory(prefix="aorta-rank-", ignore_cleanup_errors=True) as folder:
+        yield TrialFiles(stem=os.path.join(folder, os.path.basename(stem))), False
+
+
+def _shows(folder: str) -> bool:
+    until = time.monotonic() + (_SHOWS_S if os.path.isdir(os.path.dirname(os.path.dirname(folder))) else 0.0)
+    while not os.path.isdir(folder):
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_PAUSE_S)
+    return True
+
+
+def ends_of_logs(files: TrialFiles) -> dict[str, str]:
+    """Return the ends of a rank's logs, which rank 0 does not see: ``stdout`` and ``stderr``."""
+    logs = {"stdout": tail_of(files.stdout, LOG_BYTES), "stderr": tail_of(files.stderr, LOG_BYTES)}
+    return {name: text for name, text in logs.items() if text}
+
+
+def keep_logs(files: TrialFiles, logs: Mapping[str, str]) -> None:
+    """Write what another rank sent of its logs where they would be if it saw the directory."""
+    for name, text in logs.items():
+        with contextlib.suppress(OSError), open(getattr(files, name), "w", encoding="utf-8") as file:
+            file.write(text)

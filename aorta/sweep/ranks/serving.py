@@ -1,0 +1,63 @@
+"""What all ranks but rank 0 do: as rank 0 says, until it says that it is the end."""
+
+from collections.abc import Mapping
+
+from aorta.sweep.planning.overlay import environ_under, overlay_of
+from aorta.sweep.planning.plan import Plan, PlannedCell
+from aorta.sweep.ranks.channel import Message
+from aorta.sweep.ranks.ends import as_message
+from aorta.sweep.ranks.executor import ENDED, TRIAL
+from aorta.sweep.ranks.follower import END, Follower
+from aorta.sweep.ranks.local import ends_of_logs, files_at
+from aorta.sweep.ranks.nodes import DESCRIBE, HOST
+from aorta.sweep.ranks.own import OwnRank
+from aorta.sweep.run.captures import Captures, described
+from aorta.sweep.variables import CELL, RUN
+from aorta.sweep.variables import TRIAL as TRIAL_NUMBER
+
+
+def serve(plan: Plan, follower: Follower, own: OwnRank, base: Mapping[str, str]) -> int:
+    """Do what rank 0 says, and return the exit status that it says at the end.
+
+    Raises LostLeaderError when it is gone, and what a signal raises.
+    """
+    cells = {cell.name: cell for cell in plan.cells}
+    captures: Captures | None = None
+    try:
+        while True:
+            order = follower.order()
+            if order["kind"] == END:
+                return int(order["code"])
+            if order["kind"] == TRIAL:
+                _trial(order, cells[order["cell"]], follower, own, base)
+                continue
+            captures = captures or Captures(base)
+            if order["kind"] == HOST:
+                follower.tell(HOST, host_digest=captures.host().host_digest)
+            elif order["kind"] == DESCRIBE:
+                text = described(captures, cells[order["cell"]])
+                follower.tell(DESCRIBE, environment=order["environment"], text=text)
+    finally:
+        if captures is not None:
+            captures.close()
+
+
+def _trial(
+    order: Message, cell: PlannedCell, follower: Follower, own: OwnRank, base: Mapping[str, str]
+) -> None:
+    overlay = overlay_of(cell.layers, base)
+    told = {CELL: cell.name, TRIAL_NUMBER: str(order["trial"]), RUN: order["generation"].partition("/")[0]}
+    number = order["number"]
+    with files_at(order["stem"]) as (files, seen):
+        end = own.execute(
+            cell,
+            order["trial"],
+            files,
+            {**environ_under(overlay, base), **told},
+            overlay,
+            port=order["port"],
+            generation=order["generation"],
+            over=lambda: follower.is_over(number),
+        )
+        logs = {} if seen else ends_of_logs(files.of_rank(end.rank))
+        follower.tell(ENDED, number=number, end=as_message(end), logs=logs)

@@ -1,0 +1,82 @@
+"""``Team``: all ranks of a job, as rank 0 has them; and how another rank joins it."""
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from aorta.instrumentation.about import tool
+from aorta.launch.identity import Identity
+from aorta.launch.ports import base_of
+from aorta.sweep.planning.plan import Plan
+from aorta.sweep.ranks.executor import RanksExecutor
+from aorta.sweep.ranks.follower import END
+from aorta.sweep.ranks.hello import Hello, hello_of, placed
+from aorta.sweep.ranks.meeting import follow, lead
+from aorta.sweep.ranks.nodes import SeveralNodes
+from aorta.sweep.ranks.own import OwnRank
+from aorta.sweep.ranks.ports import TrialPorts
+from aorta.sweep.ranks.serving import serve
+from aorta.workloads.discovery import UnknownWorkloadError, located
+
+
+class Team:
+    """The ranks. They wait for what ``end`` says. Raises RefusedError when they cannot run together."""
+
+    def __init__(self, plan: Plan, identity: Identity, environ: Mapping[str, str], own: Hello) -> None:
+        self._plan = plan
+        self._identity = identity
+        self._leader = lead(identity, environ, own)
+        self._places = placed([own, *(member.hello for member in self._leader.members.values())])
+        self._base = base_of(environ, identity)
+        self.nodes = SeveralNodes(self._leader, self._places)
+        self.launcher = identity.launcher
+        self._leader.welcome(self._places)
+
+    def executor(self, relative: Callable[[str], str]) -> RanksExecutor:
+        """Return what runs trials on all ranks; ``relative`` makes paths relative to the run."""
+        own = OwnRank(self._plan, self._identity, self._places[0])
+        ports = TrialPorts(self._base, str(self._identity.address))
+        return RanksExecutor(self._plan, self._leader, own, self._places, ports, relative)
+
+    def end(self, code: int) -> None:
+        """Let all other ranks end with an exit status."""
+        self._leader.tell_all(END, code=code)
+        self._leader.close()
+
+
+def join(plan: Plan, identity: Identity, environ: Mapping[str, str], own: Hello) -> int:
+    """Be another rank of a team until its end, and return its exit status.
+
+    Raises RefusedError, LostLeaderError when rank 0 is gone, and what a signal raises.
+    """
+    follower, place = follow(identity, environ, own)
+    try:
+        return serve(plan, follower, OwnRank(plan, identity, place), environ)
+    finally:
+        follower.close()
+
+
+def hello_for(plan: Plan, identity: Identity, fingerprint: str, problems: Sequence[str] = ()) -> Hello:
+    """Return what this rank tells of itself: what all ranks must have alike."""
+    made = tool()
+    facts: dict[str, str | None] = {
+        "aorta": f"{made.version} ({made.revision})" if made.revision else made.version,
+        "the recipe": fingerprint[:19],
+        "Python": platform.python_version(),
+    }
+    try:
+        found = located(plan.workload)
+        facts[f"workload {plan.workload}"] = found.target
+        if "torch" in found.load().requires:
+            facts["torch"] = _version("torch")
+    except UnknownWorkloadError:
+        # One of the problems tells it.
+        pass
+    return hello_of(identity, facts, problems)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
