@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from aorta.cli.errors import Command, Failure, Misuse, printing
+from aorta.cli.errors import Failure, Misuse, printing
+from aorta.cli.sweep_earlier import differing_keys, latest, named_run, warn_of_a_crash
+from aorta.cli.sweep_options import COMMAND_WORDS, LATEST, SweepCommand, no_words, with_options
 from aorta.cli.sweep_ranks import job_of, on_all_ranks
-from aorta.cli.sweep_summary import FAIL_ON
-from aorta.cli.words import Words
 from aorta.instrumentation.process import Stdout, Stopped, say
 from aorta.instrumentation.write import told
-from aorta.sweep.run.store import DEFAULT_OUTPUT
 
 if TYPE_CHECKING:
     from aorta.sweep.definitions.registry import Registries
@@ -26,107 +25,22 @@ if TYPE_CHECKING:
     from aorta.sweep.run.resume import Earlier
     from aorta.sweep.run.session import Done, Session, Team
 
-#: What ``--resume`` without a value stands for.
-_LATEST = "\0latest"
-_META = "aorta.command"
-
-
-class SweepCommand(Command):
-    """Takes what stands behind ``--`` as it is; before it there are options only."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Part the line at the first ``--``."""
-        if "--" in args:
-            place = args.index("--")
-            ctx.meta[_META] = tuple(args[place + 1 :])
-            args = args[:place]
-        return super().parse_args(ctx, args)
-
-
-def _no_words(_context: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
-    if words:
-        word = words[0][:60]
-        if words[0].lower().endswith((".yaml", ".yml", ".json")) and os.path.isfile(words[0]):
-            raise Misuse(f"{word!r} is no option; a recipe is given as --recipe {shlex.quote(words[0])}")
-        raise Misuse(f"{word!r} is no option; a command to run goes behind --, as in: -- {word}")
-
-
-def _no_option(_context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Refuse a value that looks like an option: an empty shell variable makes one of the next word."""
-    if value is not None and (value == "" or value.startswith("--")):
-        raise Misuse(f"{parameter.opts[0]} is given {value!r}: it needs a value of its own")
-    return value
-
 
 @click.command(cls=SweepCommand, short_help="Run a recipe's cells, trial by trial.")
-@click.option("--recipe", metavar="FILE", callback=_no_option, help="The recipe, YAML or JSON.")
-@click.option("--dry-run", is_flag=True, help="Check all that can be known, show the plan, run nothing.")
-@click.option("--smoke", is_flag=True, help="One trial of each cell, of few steps.")
-@click.option("--only", multiple=True, type=Words(), metavar="CELL[,CELL]", help="Run only these cells.")
-@click.option("--skip", multiple=True, type=Words(), metavar="CELL[,CELL]", help="Leave these cells out.")
-@click.option("--trials", type=click.IntRange(min=1), metavar="N", help="Trials of each cell.")
-@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Steps of each trial.")
-@click.option("--fail-fast", is_flag=True, help="End the run with the first trial that fails.")
-@click.option("--interleave", is_flag=True, help="Trials round-robin over the cells, not cell by cell.")
-@click.option("--ticket", metavar="TICKET", callback=_no_option, help="In place of the recipe's.")
-@click.option("--mitigations-file", multiple=True, metavar="FILE", help="JSON file of further definitions.")
-@click.option(
-    "--env-passthrough-mode",
-    type=click.Choice(("inherit", "file")),
-    help="How a command gets the variables: file adds a file that AORTA_ENV_FILE names.",
-)
-@click.option(
-    "--stop-after-events", type=click.IntRange(min=1), metavar="K", help="End a cell after K failing trials."
-)
-@click.option(
-    "--max-trials", type=click.IntRange(min=1), metavar="N", help="... and after N trials at the latest."
-)
-@click.option(
-    "--disable-detector", multiple=True, metavar="TIER[:ID]", help="Do not look for it; may be repeated."
-)
-@click.option(
-    "--resume",
-    is_flag=False,
-    flag_value=_LATEST,
-    metavar="[RUN]",
-    help="Go on with a run; without a name with the latest of the recipe. No trial on disk runs again.",
-)
-@click.option(
-    "--output",
-    "--output-dir",
-    "output",
-    default=DEFAULT_OUTPUT,
-    show_default=True,
-    metavar="DIR",
-    callback=_no_option,
-    help="Where results go.",
-)
-@click.option(
-    "--continue-after-crash",
-    is_flag=True,
-    help="Of several ranks: go on with fresh processes after a trial that lost one.",
-)
-@click.option("--junit", metavar="FILE", callback=_no_option, help="Write the outcome as JUnit XML too.")
-@click.option(
-    "--fail-on",
-    type=click.Choice(FAIL_ON),
-    help="Exit with status 1 when a trial failed (fail), or had no verdict either (error), or when a cell"
-    " is worse than the baseline (worse).",
-)
-@click.option("-v", "--verbose", count=True, help="A line for each trial on standard error.")
-@click.argument("words", nargs=-1, metavar="[-- COMMAND ...]", callback=_no_words, expose_value=False)
+@with_options
+@click.argument("words", nargs=-1, metavar="[-- COMMAND ...]", callback=no_words, expose_value=False)
 @click.pass_context
 def run(context: click.Context, /, **asked: Any) -> None:
     """Run what a recipe says, and write a matrix of what failed under which change.
 
     A command to run goes behind --, and gets there word for word.
     """
-    command = context.meta.get(_META)
+    command = context.meta.get(COMMAND_WORDS)
     if command == ():
         raise Misuse("nothing stands behind --: write the command to run there, or leave -- out")
     _check(asked)
     _check_place()
-    earlier = _named_run(asked)
+    earlier = named_run(asked)
     with _refusing():
         recipe = _recipe(asked, command, earlier)
         registries = _registries(asked, recipe)
@@ -151,11 +65,11 @@ def _go(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None",
 
         check_junit(asked["junit"])
     with Stdout() as out:
-        return _run(asked, asked_for, earlier or _latest(asked, asked_for), out, team)
+        return _run(asked, asked_for, earlier or latest(asked, asked_for), out, team)
 
 
 def _check(asked: Mapping[str, Any]) -> None:
-    if asked["recipe"] is None and asked["resume"] in (None, _LATEST):
+    if asked["recipe"] is None and asked["resume"] in (None, LATEST):
         raise Misuse("--recipe FILE says what to run; examples: recipes/README.md")
 
 
@@ -186,21 +100,6 @@ def _refused(lines: Iterable[str]) -> NoReturn:
     for line in lines:
         say(f"aorta: {line}")
     raise click.exceptions.Exit(2)
-
-
-def _named_run(asked: Mapping[str, Any]) -> "Earlier | None":
-    """Return the run that ``--resume RUN`` names."""
-    if asked["resume"] in (None, _LATEST):
-        return None
-    from aorta.sweep.run.resume import ResumeError, check_place, earlier_run
-
-    try:
-        earlier = earlier_run(asked["resume"])
-        if not earlier.complete:
-            check_place(earlier)
-        return earlier
-    except ResumeError as error:
-        raise Failure(str(error)) from None
 
 
 def _recipe(asked: Mapping[str, Any], command: tuple[str, ...] | None, earlier: "Earlier | None") -> "Recipe":
@@ -290,40 +189,6 @@ def _asked_for(
     )
 
 
-def _latest(asked: Mapping[str, Any], asked_for: "Asked") -> "Earlier | None":
-    """Return the run that ``--resume`` alone means, or the one of a job that was started again."""
-    from aorta.sweep.run.resume import latest_run, restarted
-
-    again = restarted(os.environ)
-    if asked["resume"] is None and not again:
-        return None
-    plan = asked_for.plan
-    found = latest_run(asked["output"], plan.recipe.ticket, plan.workload, asked_for.fingerprint)
-    if found is None and not again:
-        raise Failure(
-            f"no run of this recipe and command, with the same cells and trials, under {asked['output']};"
-            " without --resume a new one begins"
-        )
-    return found
-
-
-def _differing(asked_for: "Asked", earlier: "Earlier") -> list[str]:
-    """Return the keys in which a run's recipe is another, as far as that can be told."""
-    if earlier.fingerprint == asked_for.fingerprint:
-        return []
-    from aorta.sweep.definitions.registry import registries
-    from aorta.sweep.recipe.fingerprint import differing
-    from aorta.sweep.recipe.load import load_recipe
-    from aorta.sweep.recipe.problems import RecipeError
-    from aorta.sweep.run.store import RECIPE
-
-    try:
-        other = load_recipe(os.path.join(earlier.path, RECIPE))
-    except RecipeError:
-        return []
-    return differing(asked_for.plan.recipe, other, registries((), other))
-
-
 def _run(
     asked: Mapping[str, Any],
     asked_for: "Asked",
@@ -336,11 +201,11 @@ def _run(
 
     try:
         if earlier is not None:
-            check_same(earlier, asked_for.fingerprint, _differing(asked_for, earlier))
+            check_same(earlier, asked_for.fingerprint, differing_keys(asked_for, earlier))
             if is_finished(earlier):
                 say(f"aorta: {earlier.path} is complete: nothing is run")
                 return _tell(asked, earlier.path, earlier.matrix, out)
-            _warn_of_a_crash(asked_for.plan, earlier)
+            warn_of_a_crash(asked_for.plan, earlier)
         # What takes snapshots is loaded for a run that is not finished only.
         from aorta.sweep.run.session import Session
 
@@ -349,18 +214,6 @@ def _run(
     except (StoreError, ResumeError) as error:
         raise Failure(str(error)) from None
     return _tell(asked, done.path, done.matrix, out)
-
-
-def _warn_of_a_crash(plan: "Plan", earlier: "Earlier") -> None:
-    """Tell how a trial that crashes aorta itself, again and again, is kept apart."""
-    from aorta.sweep.matrix.run_facts import RUNNING
-    from aorta.sweep.recipe.model import IN_PROCESS
-
-    if plan.isolation == IN_PROCESS and earlier.matrix["state"] == RUNNING:
-        say(
-            "aorta: warning: the run was cut off, and its trials run in aorta's own process: if one crashes"
-            " it, begin a new run with trial_isolation: process"
-        )
 
 
 def _went(session: "Session", asked: Mapping[str, Any]) -> "Done":

@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from aorta.cli.errors import Failure, Misuse
-from aorta.cli.sweep_run import DEFAULT_OUTPUT, run
+from aorta.cli.sweep_run import run
 from aorta.sweep.command.catalogue import EFFECT, MEANING
 from aorta.sweep.command.ending import GRACE_S
 from aorta.sweep.matrix.statistics import ALPHA, smallest_effect
@@ -22,6 +22,7 @@ from aorta.sweep.recipe.keys import COMMANDS, EITHER, KEYS, PROBE_ONLY, REQUIRED
 from aorta.sweep.recipe.load import load_recipe
 from aorta.sweep.recipe.options import SMOKE_STEPS
 from aorta.sweep.recipe.structure import fields_of
+from aorta.sweep.run.store import DEFAULT_OUTPUT
 from aorta.sweep.variables import OWN
 from tests.docs.test_examples import shell
 from tests.docs.test_words import options, rows
