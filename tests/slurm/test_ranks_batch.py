@@ -1,0 +1,112 @@
+"""Scripts of a batch job: what is no task of a step, and a job that was requeued."""
+
+import json
+import time
+
+from tests.slurm.conftest import wait_for
+from tests.slurm.rank_sweeps import AORTA, FOUR, SWEEP, Run, lines_by_rank, recipe
+
+
+def batch(steps, text, *options):
+    """Submit a script for two nodes and four tasks, and return its number."""
+    words = ("sbatch", "--parsable", "-N2", "--ntasks-per-node=2", "--output=out.txt", "--error=err.txt")
+    done = steps.cluster.run(*words, *options, steps.script(text), cwd=steps.folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def ended(steps, status="status", seconds=40):
+    """Wait until a script has written its exit status, and return it with what it said."""
+    wait_for(lambda: (steps.folder / status).exists() and (steps.folder / status).read_text(), seconds)
+    err = (steps.folder / "err.txt").read_text()
+    return int((steps.folder / status).read_text()), err
+
+
+def test_a_script_that_forgot_srun(steps):
+    """One clear error at once, instead of a wait for ranks that never come."""
+    recipe(steps.folder)
+    batch(steps, f"date +%s.%N > began; {' '.join(SWEEP)}; echo $? > status; date +%s.%N > over")
+    code, err = ended(steps)
+    assert code == 2
+    [line] = err.splitlines()
+    assert line.startswith("aorta: this is the script or shell of Slurm job ")
+    assert line.endswith("which has 4 tasks, and none of its tasks: start it as srun aorta sweep run …")
+    assert not (steps.folder / "triage_results").exists()
+    wait_for((steps.folder / "over").exists)
+    began, over = (float((steps.folder / name).read_text() or "inf") for name in ("began", "over"))
+    assert over - began < 5
+
+
+def test_a_shell_of_an_allocation_that_forgot_srun(steps):
+    recipe(steps.folder)
+    done = steps.cluster.run("salloc", "-N2", "--ntasks-per-node=2", *SWEEP, cwd=steps.folder)
+    assert done.returncode == 2
+    assert "which has 4 tasks, and none of its tasks" in done.stderr
+    assert not (steps.folder / "triage_results").exists()
+
+
+def test_a_command_in_a_script(steps):
+    """A command starts ranks itself, if any."""
+    axes = "mitigation_axis: [none]\ndiagnostic_axis: [none]\n"
+    (steps.folder / "r.yaml").write_text(f"schema_version: 1\nmode: probe\nticket: T\ntrials: 1\n{axes}")
+    batch(steps, f"{' '.join(SWEEP)} -- srun -N2 -n4 true; echo $? > status")
+    code, err = ended(steps)
+    assert code == 0, err
+    [record] = Run(steps.folder, workload="command").records
+    assert record["verdict"] == "pass"
+
+
+def test_a_step_of_a_script(steps):
+    recipe(steps.folder)
+    batch(steps, f"srun {' '.join(SWEEP)}; echo $? > status")
+    code, err = ended(steps)
+    assert code == 0, err
+    assert Run(steps.folder).matrix["world_size"] == 4
+
+
+def test_a_job_that_is_requeued_goes_on(steps):
+    """All ranks see that the job was started again: the trials that are done do not run twice."""
+    recipe(steps.folder, trials=4, steps=1, pause_ms=1500.0)
+    job = batch(steps, f"srun {' '.join(SWEEP)} && echo $? > status", "--requeue", "--open-mode=append")
+    records = "triage_results/T/ranks/2*/cells/base/trial_00[01].json"
+    wait_for(lambda: len(list(steps.folder.glob(records))) == 2, 30)
+    first = {path: path.read_bytes() for path in steps.folder.glob(records)}
+    steps.cluster.run("scontrol", "requeue", job, cwd=steps.folder)
+    # A requeued job waits some time, unless it is told to be there at once.
+    until = time.monotonic() + 20
+    while "PENDING" not in steps.cluster.run("squeue", "-h", "-j", job, "-o", "%T", cwd=steps.folder).stdout:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    steps.cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now", cwd=steps.folder)
+    code, err = ended(steps, seconds=50)
+    assert code == 0, err
+    run = Run(steps.folder)
+    assert (run.matrix["state"], len(run.matrix["resumed_at"]), len(run.records)) == ("complete", 1, 8)
+    for path, content in first.items():
+        assert path.read_bytes() == content
+    assert "resum" in err or "gone on with" in err
+    assert json.loads((run.path / "matrix.json").read_text())["warnings"] == []
+
+
+def test_a_rank_that_was_exported_for_all(steps):
+    """All four tasks would take themselves for rank 0: they say the same, and leave nothing."""
+    recipe(steps.folder)
+    began = time.monotonic()
+    done = steps.run(f"{FOUR} --label", *SWEEP, RANK="0", WORLD_SIZE="4")
+    assert done.returncode == 2
+    assert time.monotonic() - began < 20
+    said = lines_by_rank(done.stderr)
+    assert sorted(said) == [0, 1, 2, 3]
+    assert len({tuple(lines) for lines in said.values()}) == 1, done.stderr
+    assert "was RANK exported before srun?" in said[0][0]
+    assert not (steps.folder / "triage_results").exists()
+
+
+def test_a_recipe_with_a_mistake_is_told_alike_by_all(steps):
+    (steps.folder / "r.yaml").write_text("schema_version: 1\nticket: T\nworkload: ranks\ntrails: 3\n")
+    done = steps.run(f"{FOUR} --label", *AORTA, "--recipe", "r.yaml")
+    assert done.returncode == 2
+    said = lines_by_rank(done.stderr)
+    assert sorted(said) == [0, 1, 2, 3]
+    assert len({tuple(lines) for lines in said.values()}) == 1, done.stderr
+    assert not (steps.folder / "triage_results").exists()
