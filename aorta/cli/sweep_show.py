@@ -1,5 +1,6 @@
 """``aorta sweep show``: what a run found, from its files."""
 
+import glob
 import json
 import os
 import shlex
@@ -11,6 +12,7 @@ import click
 from aorta.cli.errors import Command, Failure, Misuse, printing
 from aorta.cli.plain import clean
 from aorta.instrumentation.process import Stdout, say
+from aorta.model.text import count_of
 from aorta.sweep.outcome import PASS
 from aorta.sweep.run.store import DEFAULT_OUTPUT, LATEST
 
@@ -106,7 +108,7 @@ def trials_of(document: Mapping[str, Any], name: str, folder: str) -> list[str]:
         ]
         parts += [f"exit {ended}"] if ended is not None else []
         lines.append(f"  {'  '.join(parts)}{_reason(trial)}")
-        lines += [f"    {clean(path)}" for path in _files(trial["path"], folder)]
+        lines += [f"    {clean(path)}" for path in _files(trial, folder)]
         lines += [f"    stderr ends: {clean(text)}" for text in _last_words(trial, folder)]
     return lines
 
@@ -117,13 +119,14 @@ def _reason(trial: Mapping[str, Any]) -> str:
 
 def _last_words(trial: Mapping[str, Any], folder: str) -> list[str]:
     """Return the last line of a trial's standard error, where its reason is no more than how it ended."""
-    if trial["verdict"] == PASS or not (trial.get("reason") or "").startswith(_BARE):
+    reason = trial.get("reason") or ""
+    if "rank" in trial:
+        reason = reason.partition(": ")[2]
+    if trial["verdict"] == PASS or not reason.startswith(_BARE):
         return []
-    from aorta.sweep.files import TrialFiles
-
-    files = TrialFiles(stem=os.path.join(folder, trial["path"].removesuffix(".json")))
+    log = trial.get("stderr") or f"{trial['path'].removesuffix('.json')}.stderr.log"
     try:
-        with open(os.open(files.stderr, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+        with open(os.open(os.path.join(folder, log), os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - _LAST_BYTES))
             text = stream.read().decode("utf-8", "replace").strip()
     except OSError:
@@ -131,12 +134,22 @@ def _last_words(trial: Mapping[str, Any], folder: str) -> list[str]:
     return [text.rpartition("\n")[2].strip()[:300]] if text else []
 
 
-def _files(record: str, folder: str) -> list[str]:
-    """Return the paths of a trial's record and of those logs that are there."""
+def _files(trial: Mapping[str, Any], folder: str) -> list[str]:
+    """Return the paths of a trial's record and of those logs that are there.
+
+    Of several ranks they are those of the one that its reason is of, else rank 0's, and how many more.
+    """
     from aorta.sweep.files import TrialFiles
 
-    files = TrialFiles(stem=os.path.join(folder, record.removesuffix(".json")))
-    return [os.path.join(folder, record), *filter(os.path.exists, (files.stdout, files.stderr, files.folder))]
+    record = os.path.join(folder, trial["path"])
+    files = TrialFiles(stem=record.removesuffix(".json"))
+    logs = glob.glob(f"{glob.escape(files.stem)}.rank*.std*.log")
+    if logs:
+        files = files.of_rank(trial.get("rank", 0))
+    shown = [path for path in (files.stdout, files.stderr, files.folder) if os.path.exists(path)]
+    others = len(set(logs).difference(shown))
+    more = f"{record.removesuffix('.json')}.rank*.log: {count_of(others, 'more log')}"
+    return [record, *shown, *([more] if others else [])]
 
 
 def fitting(table: Mapping[str, Sequence[str]], width: int) -> dict[str, Sequence[str]]:
@@ -159,12 +172,16 @@ def _rich(document: Mapping[str, Any], folder: str, out: Stdout) -> None:
 
     from aorta.cli.sweep_summary import end_summary
     from aorta.sweep.matrix import notes
+    from aorta.sweep.matrix.ranks import ranks_line
     from aorta.sweep.matrix.table import columns
 
     cells = document["cells"]
     console = Console(file=out.stream, highlight=False)
     head = filter(None, (document["workload"], document["ticket"], document["run_timestamp"], folder))
     console.print(Text(clean("  ".join(head)), style="bold"))
+    ranks = ranks_line(document)
+    if ranks is not None:
+        console.print(Text(clean(f"Ranks: {ranks}")))
     for text in notes.callouts(document, cells):
         console.print(Text(f"! {clean(text)}", style="bold yellow"))
     texts = {column.heading: [clean(column.text(cell)) for cell in cells] for column in columns(cells)}

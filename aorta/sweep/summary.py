@@ -10,8 +10,25 @@ from aorta.sweep.outcome import NO_SOURCE
 
 
 @frozen
+class Blamed:
+    """A rank that is to blame for a trial; ``stderr`` is its log, relative to the run, null without one."""
+
+    rank: int
+    node: str
+    stderr: str | None = None
+
+    @property
+    def named(self) -> str:
+        """Return how the rank is called in texts."""
+        return f"rank {self.rank} on {self.node}"
+
+
+@frozen
 class TrialSummary:
-    """One recorded trial, as little of it as the matrix needs. ``path`` is relative to the run."""
+    """One recorded trial, as little of it as the matrix needs. ``path`` is relative to the run.
+
+    ``blamed`` are the ranks that are to blame for it, where there are several, that of the ``reason`` first.
+    """
 
     cell: str
     trial: int
@@ -31,3 +48,4 @@ class TrialSummary:
     hint: str | None = None
     env_digest: str | None = None
     metrics: Mapping[str, Any] = attrs.field(factory=dict)
+    blamed: tuple[Blamed, ...] = ()

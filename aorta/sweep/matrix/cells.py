@@ -18,6 +18,8 @@ from aorta.sweep.summary import TrialSummary
 
 #: The most characters of a reason, and the most hints of a cell.
 REASON, HINTS = 500, 5
+#: The most ranks and nodes of a cell that are listed with how often they were to blame.
+RANKS = 64
 
 
 def planned(cell: PlannedCell, overlay: Mapping[str, str | None]) -> dict[str, Any]:
@@ -97,6 +99,19 @@ def counted(tally: Tally, comparison: Comparison, pace: Pace) -> dict[str, Any]:
             {"digest": digest, "trials": sorted(trials)}
             for digest, trials in sorted(tally.digests.items(), key=lambda item: min(item[1]))
         ],
+        **_blamed(tally),
+    }
+
+
+def _blamed(tally: Tally) -> dict[str, Any]:
+    """Return how often which of several ranks, and of their nodes, was to blame, the most frequent first."""
+    if not tally.blamed:
+        return {}
+    ranks = sorted(tally.blamed.items(), key=lambda item: (-item[1], item[0]))[:RANKS]
+    nodes = sorted(tally.blamed_nodes.items(), key=lambda item: (-item[1], item[0]))[:RANKS]
+    return {
+        "blamed_ranks": [{"rank": rank, "node": node, "trials": trials} for (rank, node), trials in ranks],
+        "blamed_nodes": [{"node": node, "trials": trials} for node, trials in nodes],
     }
 
 
@@ -126,7 +141,10 @@ def _sorted(counts: Counter[str]) -> Sequence[tuple[str, int]]:
 
 
 def trial(summary: TrialSummary) -> dict[str, Any]:
-    """Return a trial as the document lists it; ``reason`` and how it exited only where there is one."""
+    """Return a trial as the document lists it; ``reason`` and how it exited only where there is one.
+
+    So is the ``rank`` that the reason is of, with its ``node`` and log.
+    """
     made: dict[str, Any] = {
         "trial": summary.trial,
         "verdict": summary.verdict,
@@ -141,6 +159,8 @@ def trial(summary: TrialSummary) -> dict[str, Any]:
         made["signal"] = summary.signal
     elif summary.exit_code is not None:
         made["exit_code"] = summary.exit_code
+    for one in summary.blamed[:1]:
+        made |= {"rank": one.rank, "node": one.node, **({"stderr": one.stderr} if one.stderr else {})}
     return made
 
 

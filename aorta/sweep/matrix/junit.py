@@ -6,6 +6,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from aorta.model.text import printable
+from aorta.sweep.matrix.ranks import ranks_line
 from aorta.sweep.matrix.table import CALLED, Cell
 from aorta.sweep.outcome import ERROR, FAIL
 
@@ -54,6 +55,7 @@ def _suite(cell: Cell, document: Mapping[str, Any]) -> ET.Element:
 def _properties(cell: Cell, document: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         ("run", document["run_id"]),
+        *([("ranks", ranks)] if (ranks := ranks_line(document)) else []),
         ("environment", cell["environment"]),
         ("mitigations", ", ".join(cell["mitigations"])),
         *([("diagnostic", cell["diagnostic"])] if cell["diagnostic"] else []),
@@ -74,7 +76,7 @@ def _case(suite: ET.Element, cell: Cell, trial: Mapping[str, Any]) -> None:
         ended = trial.get("signal") or trial.get("exit_code")
         message = trial.get("reason") or (f"ended with {ended}" if ended is not None else trial["verdict"])
         found = ET.SubElement(case, kind, message=_text(message), type=trial["verdict"])
-        found.text = _text(trial["path"])
+        found.text = "\n".join(_text(trial[name]) for name in ("path", "stderr") if name in trial)
 
 
 def _count(element: ET.Element, tests: int, failures: int, errors: int, skipped: int) -> None:

@@ -19,7 +19,8 @@ _EXIT, _STATUS = "tier1:exit_nonzero", "exit status "
 def kind_of(trial: TrialSummary) -> str | None:
     """Return the kind of a trial that is no pass: the detector that tells most of it.
 
-    An exit status is its own kind each. Where no detector fired it is the reason, whatever numbers are in it.
+    An exit status is its own kind each. Where no detector fired it is the reason, whatever numbers are in it,
+    and whichever of several ranks it is of.
     """
     if trial.verdict == PASS:
         return None
@@ -40,7 +41,19 @@ def _by_reason(trial: TrialSummary) -> str:
 
     if not trial.reason:
         return "no reason is told"
-    return re.sub(r"\d+(?:\.\d+)?", "N", redact(trial.reason))[:LONG]
+    reason = redact(trial.reason)
+    if trial.blamed:
+        reason = _of_any_rank(reason)
+    return re.sub(r"\d+(?:\.\d+)?", "N", reason)[:LONG]
+
+
+def _of_any_rank(reason: str) -> str:
+    """Return the reason of a trial of several ranks without which of them it was, on which node."""
+    import re
+
+    text = re.sub(r"^rank \d+ on \S+: ", "", reason)
+    text = re.sub(r" \(\d+ of \d+ ranks\)$", "", text)
+    return re.sub(r"\brank \d+ on \S+", "a rank", text)
 
 
 def told(kinds: Iterable[Mapping[str, Any]]) -> str:

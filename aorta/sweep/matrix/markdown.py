@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from aorta.model.text import count_of, printable
 from aorta.sweep.matrix import notes
 from aorta.sweep.matrix.kinds import told
+from aorta.sweep.matrix.ranks import by_rank, ranks_line
 from aorta.sweep.matrix.table import Cell, Column, columns, milliseconds
 
 #: The widest that a column is padded to, in characters.
@@ -94,6 +95,9 @@ def _facts(head: Mapping[str, Any], base: Cell | None, cells: Sequence[Cell]) ->
     made_by = " ".join(filter(None, ("aorta", tool["package_version"], (tool["git_sha"] or "")[:12])))
     where = f" on {escaped(head['node'])}" if head["node"] else ""
     again = f", gone on with {escaped(', '.join(head['resumed_at']))}" if head["resumed_at"] else ""
+    ranks = ranks_line(head)
+    if ranks is not None:
+        yield f"Ranks: {escaped(ranks)}"
     run = f"{escaped(head['run_id'])}, {escaped(head['run_timestamp'])}"
     yield f"Run: {run}{where}{again}, {escaped(made_by)}"
 
@@ -143,10 +147,14 @@ def _pointer(cell: Cell) -> str | None:
     for kinds, word in (("failure_kinds", "failures"), ("error_kinds", "errors")):
         if len(cell[kinds]) > 1:
             lines.append(f"  * {word} by kind: {escaped(told(cell[kinds]))}")
+    ranks = by_rank(cell)
+    if ranks is not None:
+        lines.append(f"  * {escaped(ranks)}")
     for key, word in (("first_failure", "failure"), ("first_error", "error")):
         if cell[key]:
             why = f": {escaped(cell[key]['reason'])}" if cell[key]["reason"] else ""
-            lines.append(f"  * first {word}, {_link(cell[key]['path'])}{why}")
+            log = f" (log: {_link(cell[key]['stderr'])})" if "stderr" in cell[key] else ""
+            lines.append(f"  * first {word}, {_link(cell[key]['path'])}{log}{why}")
     lines += [
         f"  * hint in {count_of(hint['trials'], 'trial')}: {escaped(hint['hint'])}"
         for hint in cell["failure_hints"]

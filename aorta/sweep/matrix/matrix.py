@@ -126,7 +126,9 @@ class _Cell:
         self._trials[summary.trial] = (_encoded(summary.path), _encoded(made))
         first = self._first.get(summary.verdict)
         if first is None or summary.trial < first["trial"]:
-            self._first[summary.verdict] = {name: made.get(name) for name in ("trial", "path", "reason")}
+            ranks = {name: made[name] for name in ("rank", "node", "stderr") if name in made}
+            kept = {name: made.get(name) for name in ("trial", "path", "reason")}
+            self._first[summary.verdict] = {**kept, **ranks}
 
     def refresh(self, comparison: Comparison, pace: Pace) -> None:
         """Make the document and the text again if anything that stands in them has changed."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from aorta.model.text import count_of, listed
 from aorta.sweep.matrix.compare import BETTER, FASTER, NO_DIFFERENCE, SLOWER, TOO_FEW, UNKNOWN, WORSE
+from aorta.sweep.matrix.ranks import runs_of, uneven
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING
 from aorta.sweep.matrix.statistics import trials_needed
 from aorta.sweep.matrix.table import Cell, milliseconds, paced, percent
@@ -89,6 +90,7 @@ def _pace(cell: Cell, base: Cell) -> Iterator[str]:
 
 def of_all(head: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[str]:
     """Yield the notes that several cells share: what so many trials could not show, and how many could."""
+    yield from uneven(head, cells)
     base = next((cell for cell in cells if cell["name"] == head["baseline_cell"]), None)
     if base is None:
         return
@@ -151,10 +153,4 @@ def _short(digest: str) -> str:
 
 def _trials(numbers: Sequence[int]) -> str:
     """Return numbers of trials in words, those in a row as ``3-7``."""
-    rows: list[list[int]] = []
-    for number in numbers:
-        if rows and rows[-1][-1] == number - 1:
-            rows[-1][1:] = [number]
-        else:
-            rows.append([number])
-    return f"trial{'s' if len(numbers) > 1 else ''} {listed(['-'.join(map(str, row)) for row in rows])}"
+    return f"trial{'s' if len(numbers) > 1 else ''} {listed(runs_of(numbers).split(', '))}"

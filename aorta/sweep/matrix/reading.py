@@ -85,7 +85,16 @@ def read(path: str) -> dict[str, Any]:
         raise MatrixError(f"{path}: no matrix of an aorta sweep")
     if version > SCHEMA_VERSION:
         raise MatrixError(f"{path}: schema version {version}: made by a newer aorta, which can show it")
+    _complete(document)
     wrong = complaint(document, MATRIX)
     if wrong is not None:
         raise MatrixError(f"{path}: not as schema version {version} has it: {wrong}")
     return document
+
+
+def _complete(document: dict[str, Any]) -> None:
+    """Add what a matrix has not that was written when all runs were of one rank."""
+    node, digest = document.get("node"), document.get("host_digest")
+    one = [{"node": node, "ranks": [0], "host_digest": digest}] if isinstance(node, str) else []
+    for name, value in {"lost_rank": False, "launcher": None, "world_size": 1, "nodes": one}.items():
+        document.setdefault(name, value)

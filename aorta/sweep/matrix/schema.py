@@ -22,8 +22,10 @@ from aorta.sweep.outcome import SOURCES, VERDICTS
 SCHEMA_VERSION = 1
 
 _NODE = object_of(node=TEXT, ranks=list_of(COUNT), host_digest=or_null(TEXT))
+#: The rank that a reason is of, where there are several.
+_RANK = {"rank": COUNT, "node": TEXT, "stderr": TEXT}
 _TRIAL = object_of(
-    ("started_at", "reason", "signal", "exit_code"),
+    ("started_at", "reason", "signal", "exit_code", *_RANK),
     trial=COUNT,
     verdict=one_of(VERDICTS),
     elapsed_s=or_null(NUMBER),
@@ -32,8 +34,9 @@ _TRIAL = object_of(
     reason=TEXT,
     signal=TEXT,
     exit_code=INTEGER,
+    **_RANK,
 )
-_FIRST = or_null(object_of(trial=COUNT, path=TEXT, reason=or_null(TEXT)))
+_FIRST = or_null(object_of(tuple(_RANK), trial=COUNT, path=TEXT, reason=or_null(TEXT), **_RANK))
 _STOP_AFTER = or_null(object_of(events=COUNT, max_trials=COUNT, event_verdict=one_of(VERDICTS)))
 _ENVIRONMENT = object_of(
     boundary=TEXT,
@@ -59,6 +62,7 @@ _STEP_TIMES = {
     f"{name}_step_time_ms": or_null(NUMBER) for name in ("mean", "std", "min", "max", "p50", "p90", "p99")
 }
 _CELL = object_of(
+    ("blamed_ranks", "blamed_nodes"),
     name=TEXT,
     mitigations=list_of(TEXT),
     diagnostic=or_null(TEXT),
@@ -99,6 +103,8 @@ _CELL = object_of(
     failure_hints=list_of(object_of(hint=TEXT, trials=COUNT)),
     metrics_summary=by_name(object_of(mean=NUMBER, min=NUMBER, max=NUMBER, n=COUNT)),
     env_digests=list_of(object_of(digest=TEXT, trials=list_of(COUNT))),
+    blamed_ranks=list_of(object_of(rank=COUNT, node=TEXT, trials=COUNT)),
+    blamed_nodes=list_of(object_of(node=TEXT, trials=COUNT)),
     first_failure=_FIRST,
     first_error=_FIRST,
     trial_paths=list_of(TEXT),

@@ -61,6 +61,8 @@ class Tally:
         self.hints: Counter[str] = Counter()
         self.kinds: dict[str, Counter[str]] = {FAIL: Counter(), ERROR: Counter()}
         self.digests: dict[str, array[int]] = {}
+        self.blamed: Counter[tuple[int, str]] = Counter()
+        self.blamed_nodes: Counter[str] = Counter()
         self.samples = Samples()
         self.source = NO_SOURCE
         self.elapsed = Samples()
@@ -77,6 +79,8 @@ class Tally:
         self.warned.update(dict.fromkeys(trial.warned, 1))
         if (kind := kind_of(trial)) is not None:
             self.kinds[trial.verdict][kind] += 1
+        self.blamed.update((one.rank, one.node) for one in trial.blamed)
+        self.blamed_nodes.update({one.node for one in trial.blamed})
         if trial.hint:
             self.hints[redact(trial.hint)[:HINT]] += 1
         if trial.env_digest is not None:

@@ -13,6 +13,7 @@ from aorta.model.redact import redact_value
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.json_schema import complaint
 from aorta.sweep.outcome import Finding, Outcome
+from aorta.sweep.run.blamed import blamed
 from aorta.sweep.run.schema import SCHEMA_VERSION, TRIAL
 from aorta.sweep.summary import TrialSummary
 
@@ -93,6 +94,7 @@ def summary_of(trial: Trial, path: str) -> TrialSummary:
         hint=_hint(outcome.failure_details),
         env_digest=trial.taken.digest,
         metrics=dict(outcome.metrics),
+        blamed=blamed(outcome.ranks, outcome.lost),
     )
 
 
@@ -132,6 +134,7 @@ def _read(record: Any, cell: str, trial: int, relative: str) -> TrialSummary:
         failed=_ids(findings, "fail", "error"),
         warned=_ids(findings, "warn"),
         hint=_hint(record["failure_details"]),
+        blamed=blamed(record.get("ranks", ()), record.get("lost")),
         **{name: record[name] for name in copied},
     )
 
