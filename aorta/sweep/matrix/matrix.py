@@ -18,6 +18,9 @@ from aorta.sweep.planning.overlay import overlay_of
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.summary import TrialSummary
 
+#: What a trial of several ranks has beside.
+_OF_RANKS = ("rank", "node", "stderr")
+
 
 class Matrix:
     """What a run has found so far.
@@ -126,9 +129,9 @@ class _Cell:
         self._trials[summary.trial] = (_encoded(summary.path), _encoded(made))
         first = self._first.get(summary.verdict)
         if first is None or summary.trial < first["trial"]:
-            ranks = {name: made[name] for name in ("rank", "node", "stderr") if name in made}
             kept = {name: made.get(name) for name in ("trial", "path", "reason")}
-            self._first[summary.verdict] = {**kept, **ranks}
+            kept |= {name: made[name] for name in _OF_RANKS if name in made}
+            self._first[summary.verdict] = kept
 
     def refresh(self, comparison: Comparison, pace: Pace) -> None:
         """Make the document and the text again if anything that stands in them has changed."""

@@ -63,8 +63,16 @@ class RanksExecutor:
             with self._ports.held() as port:
                 ends = self._all(cell, trial, files, environ, overlay, port)
         except LaunchError as error:
-            lost = {"rank": 0, "node": self._places[0].host, "end": VANISHED, "reason": str(error)}
-            return Outcome(verdict=ERROR, reason=str(error), lost=lost)
+            why, node = str(error), self._places[0].host
+            lost = {
+                "rank": 0,
+                "node": node,
+                "verdict": ERROR,
+                "end": VANISHED,
+                "elapsed_s": 0.0,
+                "reason": why,
+            }
+            return Outcome(verdict=ERROR, reason=why, lost=lost)
         return merged(ends, self._scope, lambda rank: self._relative(files.of_rank(rank).stderr))
 
     def _all(

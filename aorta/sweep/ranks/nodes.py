@@ -10,10 +10,11 @@ from aorta.sweep.planning.plan import PlannedCell
 from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.ranks.leader import Leader
 from aorta.sweep.run.captures import Captures, described, environment_file
+from aorta.sweep.run.leftovers import end_leftovers
 from aorta.sweep.run.store import RunDirectory
 from aorta.sweep.slug import slug
 
-HOST, DESCRIBE = ("host", "describe")
+HOST, DESCRIBE, LEFT = ("host", "describe", "left")
 
 #: Seconds that another node gets for a snapshot: its own deadline, and what is left to send it.
 WAIT_S = 90.0
@@ -74,6 +75,13 @@ class SeveralNodes:
         for name, text in files.items():
             run.write(name, text)
         yield from (f"environment {environment.name}: {text}" for text in odd_nodes(files))
+
+    def end_leftovers(self, run_id: str) -> list[str]:
+        """End what an aorta that was killed left of a run on all nodes; return lines that say so."""
+        self._leader.tell([node.ranks[0] for node in self._others], LEFT, run_id=run_id)
+        lines = end_leftovers(run_id)
+        answers = self._asked(LEFT, "text")
+        return [*lines, *(f"{node}: {text}" for node, text in answers.items() if text)]
 
     def _asked(self, kind: str, member: str) -> dict[str, str]:
         """Return what the other nodes answer, by their names; those that are lost answer nothing."""

@@ -9,9 +9,10 @@ from aorta.sweep.ranks.ends import as_message
 from aorta.sweep.ranks.executor import ENDED, TRIAL
 from aorta.sweep.ranks.follower import END, Follower
 from aorta.sweep.ranks.local import ends_of_logs, files_at
-from aorta.sweep.ranks.nodes import DESCRIBE, HOST
+from aorta.sweep.ranks.nodes import DESCRIBE, HOST, LEFT
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.run.captures import Captures, described
+from aorta.sweep.run.leftovers import end_leftovers
 from aorta.sweep.variables import CELL, RUN
 from aorta.sweep.variables import TRIAL as TRIAL_NUMBER
 
@@ -30,6 +31,9 @@ def serve(plan: Plan, follower: Follower, own: OwnRank, base: Mapping[str, str])
                 return int(order["code"])
             if order["kind"] == TRIAL:
                 _trial(order, cells[order["cell"]], follower, own, base)
+                continue
+            if order["kind"] == LEFT:
+                follower.tell(LEFT, text="; ".join(end_leftovers(order["run_id"])))
                 continue
             captures = captures or Captures(base)
             if order["kind"] == HOST:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aorta.model.frozen import frozen
-from aorta.model.text import count_of
+from aorta.model.text import count_of, listed
+from aorta.sweep.matrix.ranks import TOLD, runs_of
 from aorta.sweep.matrix.reading import MatrixError, matrix_of
 from aorta.sweep.matrix.reading import read as read_matrix
 from aorta.sweep.matrix.run_facts import NodeFacts
@@ -114,11 +115,28 @@ def check_host(earlier: Earlier, nodes: Sequence[NodeFacts]) -> None:
     """Raise ResumeError when a run was made on other hosts, or on these in another state."""
     before = {one["node"]: (one["host_digest"], one["ranks"]) for one in earlier.matrix["nodes"]}
     now = {one.node: (one.host_digest, list(one.ranks)) for one in nodes}
-    if [ranks for _, ranks in before.values()] != [ranks for _, ranks in now.values()]:
+    placed = [{node: ranks for node, (_, ranks) in each.items()} for each in (before, now)]
+    if len(before) == len(now) == 1 and _size(before) == _size(now) == 1:
+        _check_one_host(earlier, before, now)
+    elif placed[0] != placed[1]:
         raise ResumeError(
             f"{earlier.path} was made by {_ranks(before)}, and this job has {_ranks(now)}: start it alike, or"
             " begin a new run without --resume"
         )
+    changed = [node for node, (digest, _) in before.items() if _differ(digest, now[node][0])]
+    if changed:
+        raise ResumeError(
+            f"{earlier.path} was made when {listed(changed)} had another state: compare"
+            f" environments/NAME/nodes/{slug(changed[0])}.json there with a new snapshot by `aorta env diff`;"
+            " begin a new run without --resume"
+        )
+
+
+#: Nodes with the digests of their hosts, and their ranks.
+_Nodes = Mapping[str, tuple[str | None, list[int]]]
+
+
+def _check_one_host(earlier: Earlier, before: _Nodes, now: _Nodes) -> None:
     if any(node not in now or _differ(digest, now[node][0]) for node, (digest, _) in before.items()):
         raise ResumeError(
             f"{earlier.path} was made elsewhere ({', '.join(before)}), or this host has changed"
@@ -130,9 +148,16 @@ def _differ(one: str | None, other: str | None) -> bool:
     return None not in (one, other) and one != other
 
 
-def _ranks(nodes: Mapping[str, tuple[str | None, list[int]]]) -> str:
-    count = sum(len(ranks) for _, ranks in nodes.values())
-    return f"{count_of(count, 'rank')} on {count_of(len(nodes), 'node')}"
+def _size(nodes: _Nodes) -> int:
+    return sum(len(ranks) for _, ranks in nodes.values())
+
+
+def _ranks(nodes: _Nodes) -> str:
+    """Return ranks and nodes in words: ``4 ranks on 2 nodes (node1: 0-1, node2: 2-3)``."""
+    told = [f"{node}: {runs_of(ranks)}" for node, (_, ranks) in list(nodes.items())[:TOLD]]
+    more = ["…"] if len(nodes) > TOLD else []
+    count = count_of(_size(nodes), "rank")
+    return f"{count} on {count_of(len(nodes), 'node')} ({', '.join([*told, *more])})"
 
 
 def is_finished(earlier: Earlier) -> bool:

@@ -103,7 +103,8 @@ class Session:
         """Return the trials that a run has already, and what is wrong with some; its processes are ended."""
         if self._earlier is None:
             return (), []
-        left = end_leftovers(self._earlier.matrix["run_id"])
+        end = end_leftovers if self._team is None else self._team.nodes.end_leftovers
+        left = end(self._earlier.matrix["run_id"])
         found, wrong = recorded(run, self._asked.plan)
         return found, [*wrong, *left]
 
