@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from tests.slurm.rank_sweeps import FOUR, SWEEP, TWO, Run, recipe
+from tests.slurm.rank_sweeps import FOUR, SWEEP, Run, recipe
 
 
 @pytest.fixture
