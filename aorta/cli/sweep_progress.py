@@ -115,13 +115,14 @@ class Bar:
 class Shown:
     """Tells how a run goes: on a terminal by a bar, with ``verbose`` and elsewhere by lines."""
 
-    def __init__(self, *, verbose: bool) -> None:
+    def __init__(self, *, verbose: bool, ranks: int = 1) -> None:
         self._verbose = verbose
+        self._ranks = ranks
         self._shown: Lines | Bar | None = None
 
     def starts(self, plan: Plan, recorded: Sequence[TrialSummary]) -> None:
         """Begin to show a run."""
-        say(f"aorta: {announcement(plan, len(recorded))}")
+        say(f"aorta: {announcement(plan, len(recorded), self._ranks)}")
         terminal = sys.stderr is not None and sys.stderr.isatty()
         if terminal and not self._verbose:
             self._shown = Bar(plan, recorded)
@@ -145,12 +146,13 @@ class Shown:
             shown.close()
 
 
-def announcement(plan: Plan, recorded: int) -> str:
+def announcement(plan: Plan, recorded: int, ranks: int = 1) -> str:
     """Return the line that a run begins with."""
     cells, trials = len(plan.cells), sum(cell.trials for cell in plan.cells)
     most = " at most" if any(cell.stop_after for cell in plan.cells) else ""
     there = f", {recorded} of them there already" if recorded else ""
-    return f"{plan.workload}: {count_of(cells, 'cell')}, {count_of(trials, 'trial')}{most}{there}"
+    several = f" on {ranks} ranks" if ranks > 1 else ""
+    return f"{plan.workload}: {count_of(cells, 'cell')}, {count_of(trials, 'trial')}{most}{several}{there}"
 
 
 def _told(counts: Mapping[str, int]) -> str:

@@ -219,7 +219,7 @@ def _run(
 def _went(session: "Session", asked: Mapping[str, Any]) -> "Done":
     from aorta.cli.sweep_progress import Shown
 
-    shown = Shown(verbose=asked["verbose"] > 0)
+    shown = Shown(verbose=asked["verbose"] > 0, ranks=session.ranks)
     try:
         return session.go(shown)
     except (Stopped, OSError) as error:

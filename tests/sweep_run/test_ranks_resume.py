@@ -118,9 +118,13 @@ def test_killed_at_any_moment_nothing_recorded_is_lost_or_run_again(tmp_path, jo
         ranks = job(recipe, *(("--resume",) if seen or any_run(tmp_path) else ()))
         time.sleep(chance.uniform(0.8, 3.0))
         ranks.processes[0].kill()
+        begun = any_run(tmp_path)
+        if not begun:
+            # Rank 1 may still wait for a rank 0 to come.
+            ranks.processes[1].terminate()
         codes, told = ranks.ended()
         # It may have come to its end before.
-        assert codes[1] in (0, 1), told
+        assert not begun or codes[1] in (0, 1), told
         if any_run(tmp_path):
             now = records(losses.only_run(tmp_path))
             assert {name: now.get(name) for name in seen} == seen

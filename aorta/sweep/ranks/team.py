@@ -30,6 +30,7 @@ class Team:
         self._base = base_of(environ, identity)
         self.nodes = SeveralNodes(self._leader, self._places)
         self.launcher = identity.launcher
+        self.size = identity.size
         self._leader.welcome(self._places)
 
     def executor(self, relative: Callable[[str], str]) -> RanksExecutor:

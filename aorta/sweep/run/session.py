@@ -38,6 +38,7 @@ class Team(Protocol):
     """The ranks of a run, where there are several."""
 
     launcher: str
+    size: int
     nodes: "SeveralNodes"
 
     def executor(self, relative: Callable[[str], str]) -> Executor:
@@ -52,6 +53,7 @@ class Session:
         self._earlier = earlier
         self._team = team
         self.run: RunDirectory | None = None
+        self.ranks = 1 if team is None else team.size
 
     def go(self, listener: Listener | None = None) -> Done:
         """Run what is missing. Raises StoreError, ResumeError, OSError, and what a signal raises."""
