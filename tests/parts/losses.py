@@ -13,7 +13,6 @@ from pathlib import Path
 from tests.parts.losing import WORDS
 from tests.parts.pages import ROOT
 from tests.parts.sweeps import processes_with
-from tests.parts.uncovered import UNCOVERED
 
 #: The workloads' names for AORTA_WORKLOADS: without torch, with it, with one result of all ranks.
 PLAIN, TORCH, GLOBAL = "losing", "losing-torch", "losing-global"
