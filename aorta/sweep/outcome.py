@@ -57,7 +57,8 @@ class Outcome:
 
     Of a workload ``end`` is one of ``ENDS``, ``phase`` the last that its body came to, ``device`` what the
     rank was bound to. Of several ranks ``ranks`` has a mapping each, and ``lost`` is that of the one whose
-    end was the trial's; null where all came to the end of their work.
+    end was the trial's; null where all came to the end of their work. ``env_late`` are variables that were
+    set after what reads them in that process had done so.
     """
 
     verdict: str
@@ -80,3 +81,4 @@ class Outcome:
     device: str | None = None
     ranks: tuple[Mapping[str, Any], ...] = ()
     lost: Mapping[str, Any] | None = None
+    env_late: tuple[str, ...] = ()

@@ -1,8 +1,8 @@
-"""A trial's own interpreter: what the sweep starts for ``process`` isolation, told by a request in a file.
+"""An interpreter for trials: what the sweep starts, told by a request in a file.
 
-It needs Python 3.10, and attrs, which is the sweep's own where there is none (``BOOT``). The answer is one
-file that appears whole or not at all; stacks and phases go to a file of their own, whatever the workload
-does with its standard streams.
+It does one trial, or goes on with further requests (``aorta.workloads.lasting``). It needs Python 3.10, and
+attrs, which is the sweep's own where there is none (``BOOT``). The answer is one file that appears whole or
+not at all; stacks and phases go to a file of their own, whatever the workload does with its standard streams.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ main(request)
 
 #: How a line of the trace begins that is not of a stack.
 MARK = "@"
-BEGUN, PHASE = "begun", "phase"
+BEGUN, PHASE, LATE = "begun", "phase", "late"
 
 #: Dumps the stacks of all threads into the trace.
 STACKS = signal.SIGUSR1
@@ -54,20 +54,38 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(request: Mapping[str, Any]) -> None:
-    """Do the trial of a request and write the answer."""
-    own = os.getpid()
-    # Held open for as long as the process lives, since a crash writes to it.
-    trace = os.open(request["trace"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    faulthandler.enable(trace, all_threads=True)
-    faulthandler.register(STACKS, trace, all_threads=True)
-    _mark(trace, BEGUN, repr(time.monotonic()))
+    """Do the trial of a request and write the answer; do others too where more requests will come."""
+    trace = trace_of(request)
+    mark(trace, BEGUN, repr(time.monotonic()))
     if request["parent"] is not None:
         _end_with(request["parent"])
     for stream in (sys.stdout, sys.stderr):
         # What was printed before a crash is not lost.
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
-    report = done(request, lambda phase: _mark(trace, PHASE, phase))
+    if request["channel"] is None:
+        answer(request, trace)
+        return
+    from aorta.workloads.lasting import serve
+
+    serve(request, trace)
+
+
+def trace_of(request: Mapping[str, Any]) -> int:
+    """Open the trace of a request, and have crashes written there.
+
+    The descriptor stays open for as long as the process may crash in that trial.
+    """
+    trace = os.open(request["trace"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    faulthandler.enable(trace, all_threads=True)
+    faulthandler.register(STACKS, trace, all_threads=True)
+    return trace
+
+
+def answer(request: Mapping[str, Any], trace: int) -> None:
+    """Do the trial of a request and write the answer."""
+    own = os.getpid()
+    report = done(request, lambda phase: mark(trace, PHASE, phase))
     if os.getpid() != own:
         # A child of the workload's that came back here; the trial is its parent's.
         os._exit(0)
@@ -95,7 +113,8 @@ def done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
     return perform(cls, config, TrialInfo(**told), began=began)
 
 
-def _mark(trace: int, *words: str) -> None:
+def mark(trace: int, *words: str) -> None:
+    """Write a line of the trace that is not of a stack."""
     with contextlib.suppress(OSError):
         os.write(trace, f"{MARK}{' '.join(words)}\n".encode())
 

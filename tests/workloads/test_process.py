@@ -38,6 +38,7 @@ def test_it_is_a_process_with_a_session_of_its_own(execute, files):
         "local_rank": 0,
         "artifact_dir": files.folder,
         "store": None,
+        "agent_store": None,
         "image": None,
         "variables": {},
     }
@@ -190,7 +191,7 @@ def test_what_it_leaves_is_ended_and_told(execute, session):
 
 
 def test_a_thread_that_stays_costs_no_verdict(execute, monkeypatch):
-    monkeypatch.setattr("aorta.sweep.workload.process.LINGER_S", 0.3)
+    monkeypatch.setattr("aorta.sweep.workload.watching.LINGER_S", 0.3)
     found = execute(run="leaves_a_thread")
     assert found.verdict == "pass"
     assert "its process did not end by itself after its answer, and was ended" in found.notes
@@ -337,9 +338,9 @@ def test_a_config_that_is_no_json(execute):
 
 
 def test_an_answer_to_another_request_counts_as_none(execute, files, monkeypatch):
-    from aorta.sweep.workload import trial as workload_trial
+    from aorta.sweep.workload import apart
 
     with open(f"{files.stem}.response.json", "w") as file:
         json.dump({"nonce": "x", "report": {"passed": True}}, file)
-    assert workload_trial._answer(f"{files.stem}.response.json", "y") is None
+    assert apart._answer(f"{files.stem}.response.json", "y") is None
     assert execute(run="exits_at_once").verdict == "error"

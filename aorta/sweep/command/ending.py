@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Callable
 
-from aorta.sweep.command.processes import Process, Processes, Tree, tell
+from aorta.sweep.command.processes import Leavable, Process, Processes, Tree, tell
 
 #: Seconds between SIGTERM and SIGKILL, as after a timeout.
 GRACE_S = 10.0
@@ -43,7 +43,7 @@ def end(tree: Processes, grace_s: float = GRACE_S, kill_s: float = KILL_S) -> in
     return 0 if _gone(tree, kill, kill_s) else len(tree.thorough())
 
 
-def end_left(tree: Tree, *, search: bool) -> tuple[int, int]:
+def end_left(tree: Leavable, *, search: bool) -> tuple[int, int]:
     """End what a command left running; return how many were left, and how many of them still are.
 
     ``search``: among all processes of the machine, as those that another started for the trial (a

@@ -97,19 +97,27 @@ class Processes(Protocol):
         """Take note of the end of those that are children of this process."""
 
 
+class Leavable(Processes, Protocol):
+    """Processes that something may have left."""
+
+    def left(self) -> bool:
+        """Tell whether any may be alive, as cheaply as can be told."""
+
+
 class Tree:
     """The processes of one trial: of its session, below its first process, and those it let go.
 
     Those that were let go become children of this process (``adopting``), so nothing else may start
     processes in sessions of their own while a trial runs. ``root`` is the first process, which must stay
-    unreaped for as long as the tree is used.
+    unreaped for as long as the tree is used; it may be there before the trial.
     """
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self.root: int | None = None
+    def __init__(self, environ: Mapping[str, str], root: int | None = None) -> None:
+        self.root = root
         self._own = os.getpid()
         self._session = os.getsid(0)
-        self._before = children_of(self._own)
+        before = children_of(self._own)
+        self._before = None if before is None else before - {root}
         self._is_marked = all(name in environ for name in MARKS)
         marks = [name for name in (*MARKS, RANK) if name in environ]
         self._marks = [os.fsencode(f"{name}={environ[name]}") for name in marks]

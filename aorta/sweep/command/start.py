@@ -6,24 +6,33 @@ import signal
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
 #: What Python ignores, and what a caller may; a program expects the usual.
 _USUAL = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD)
+#: The number under which a program gets a descriptor more.
+CHANNEL = 3
 _ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def start(argv: Sequence[str], environ: Mapping[str, str], logs: tuple[int, int]) -> int:
+def start(
+    argv: Sequence[str], environ: Mapping[str, str], logs: tuple[int, int], channel: int | None = None
+) -> int:
     """Start a program and return its process number; ``logs`` are its descriptors 1 and 2.
+
+    ``channel`` becomes its descriptor ``CHANNEL``, and must not have that number here.
 
     Raises OSError when the program cannot be executed and ValueError for words or variables that no
     program can get.
     """
-    actions = [
+    actions: list[tuple[Any, ...]] = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_DUP2, logs[0], 1),
         (os.POSIX_SPAWN_DUP2, logs[1], 2),
     ]
+    if channel is not None:
+        actions.append((os.POSIX_SPAWN_DUP2, channel, CHANNEL))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     return os.posix_spawn(
         _program(argv[0], environ),

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from aorta.sweep.files import TrialFiles
-from aorta.sweep.workload.trial import tail_of
+from aorta.sweep.workload.tail import tail_of
 
 #: The most of a log that is sent, in bytes.
 LOG_BYTES = 256 << 10

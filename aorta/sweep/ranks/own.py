@@ -9,7 +9,8 @@ from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.ranks.ends import RankEnd, is_waiting
 from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.variables import ARTIFACTS, RANK
-from aorta.sweep.workload.trial import WorkloadRunner, tail_of
+from aorta.sweep.workload.tail import tail_of
+from aorta.sweep.workload.trial import WorkloadRunner
 from aorta.workloads.protocol import AgentStore
 
 #: The most of a rank's log that goes into the record.

@@ -32,7 +32,7 @@ def run_here(
     interrupts; a loop in a library that never returns goes on.
     """
     # Of the handlers those stay that aorta set while it ends.
-    with surroundings(environ, stays=_stopping), _printed(logs), _limit(timeout_s):
+    with surroundings(environ, stays=is_stopping), _printed(logs), _limit(timeout_s):
         report = perform(cls, config, trial, passes=_passes)
     # A workload that catches everything has caught this too.
     raise_if_stopped()
@@ -47,7 +47,8 @@ def _passes(error: BaseException) -> bool:
     return interrupted and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def _stopping() -> bool:
+def is_stopping() -> bool:
+    """Tell whether a signal has stopped aorta."""
     try:
         raise_if_stopped()
     except Stopped:
