@@ -1,5 +1,6 @@
 """The body of a trial: construct, ``setup``, ``run``, ``cleanup`` always; what is raised becomes a report."""
 
+import os
 import time
 import traceback
 from collections.abc import Callable
@@ -12,6 +13,9 @@ from aorta.workloads.report import CLEANUP, CONSTRUCT, RUN, SETUP, Raised, Repor
 
 #: The most failures that are kept one by one.
 DETAILS = 256
+
+#: Variables that limit which GPUs a process sees; each counts what the one before it left.
+MASKS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 
 
 def perform(
@@ -55,10 +59,16 @@ def perform(
 
 
 def _device(workload: Workload) -> str | None:
-    """Return what a workload says that it is bound to."""
+    """Return what a workload says that it is bound to, and which GPUs the rank was shown."""
     try:
         device = getattr(workload, "device", None)
-        return None if device is None else str(device)[:60]
+        if device is None:
+            return None
+        told = str(device)
+        # The first GPU of a process is not that of the node where only some are visible.
+        masks = [f"{name}={os.environ[name]}" for name in MASKS if name in os.environ]
+        seen = f" ({', '.join(masks)})" if masks and told != "cpu" else ""
+        return f"{told}{seen}"[:200]
     except Exception:
         return None
 

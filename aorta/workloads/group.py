@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import Any
 
-from aorta.workloads.protocol import TrialInfo
+from aorta.workloads.protocol import AgentStore, TrialInfo
 
 AUTO, CPU, CUDA = DEVICES = ("auto", "cpu", "cuda")
 
@@ -17,15 +17,26 @@ def device_of(wish: str, trial: TrialInfo) -> Any:
 
     if wish == CPU or (wish == AUTO and not torch.cuda.is_available()):
         return torch.device(CPU)
-    count = torch.cuda.device_count()
-    if not torch.cuda.is_available() or count == 0:
-        raise RuntimeError("device cuda: torch sees no GPU here")
-    # A launcher may show each rank a device of its own.
-    index = 0 if count == 1 else trial.local_rank
-    if index >= count:
-        raise RuntimeError(f"local rank {trial.local_rank} has no GPU: torch sees {count}")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    index = device_index(count, trial.local_rank)
     torch.cuda.set_device(index)
     return torch.device(CUDA, index)
+
+
+def device_index(count: int, local_rank: int) -> int:
+    """Return which of ``count`` visible GPUs is a rank's. Raises RuntimeError where there is none for it.
+
+    A launcher may show each rank one GPU of its own; else all ranks of a node see all of its GPUs.
+    """
+    if count == 0:
+        raise RuntimeError("device cuda: torch sees no GPU here")
+    index = 0 if count == 1 else local_rank
+    if index >= count:
+        raise RuntimeError(
+            f"local rank {local_rank} has no GPU: torch sees {count}; start no more ranks on a node than it"
+            " has GPUs"
+        )
+    return index
 
 
 def join(rank: int, world_size: int, store: Any, device: Any) -> None:
@@ -43,11 +54,17 @@ def join(rank: int, world_size: int, store: Any, device: Any) -> None:
 
 
 def store_of(trial: TrialInfo, timeout_s: float = TIMEOUT_S) -> Any:
-    """Return a trial's torch store; with one rank it is in memory. Raises ValueError where there is none."""
+    """Return a trial's torch store: in memory for one rank, else the agent's, else one that rank 0 serves.
+
+    Under torchrun all trials use the one store of its agent, each with a prefix of its own, so that none
+    reads what an earlier one left. Raises ValueError where there is no place for a store.
+    """
     import torch.distributed as dist
 
     if trial.world_size == 1:
         return dist.HashStore()
+    if trial.agent_store is not None:
+        return agent_store(trial.agent_store, timeout_s)
     if trial.store is None:
         raise ValueError("there are several ranks, but no store for them: MASTER_ADDR and MASTER_PORT")
     host, _, port = trial.store.rpartition(":")
@@ -58,6 +75,15 @@ def store_of(trial: TrialInfo, timeout_s: float = TIMEOUT_S) -> Any:
         is_master=trial.rank == 0,
         timeout=dt.timedelta(seconds=timeout_s),
     )
+
+
+def agent_store(agent: AgentStore, timeout_s: float = TIMEOUT_S) -> Any:
+    """Return the store of torchrun's agent, as one trial sees it."""
+    import torch.distributed as dist
+
+    wait = dt.timedelta(seconds=timeout_s)
+    whole = dist.TCPStore(agent.host, agent.port, is_master=False, timeout=wait, wait_for_workers=False)
+    return dist.PrefixStore(agent.prefix, whole)
 
 
 def leave() -> None:

@@ -2,11 +2,10 @@
 
 import hashlib
 import time
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
-from aorta.model.frozen import frozen
 from aorta.workloads.config import described
 from aorta.workloads.protocol import (
     DISTRIBUTED,
@@ -16,6 +15,7 @@ from aorta.workloads.protocol import (
     Workload,
     WorkloadResult,
 )
+from aorta.workloads.stores import Alone, InAgent
 from aorta.workloads.tcp_store import Client, Server
 
 
@@ -35,6 +35,9 @@ class RanksConfig:
     payload_bytes: int = described(1024, "size of what each rank sends in a step")
     pause_ms: float = described(0.0, "idle time in each step, in milliseconds")
     timeout_s: float = described(60.0, "longest wait for another rank, in seconds")
+    store: Literal["tcp", "agent"] = described(
+        "tcp", "tcp: rank 0 serves, without torch; agent: the store of torchrun's agent, through torch"
+    )
     inject: Inject | None = attrs.field(
         default=None, metadata={"doc": "plant a wrong value, sent by this rank in this iteration"}
     )
@@ -43,24 +46,6 @@ class RanksConfig:
         """Refuse what makes no sense. Raises ValueError."""
         if self.payload_bytes < 1 or self.pause_ms < 0 or self.timeout_s <= 0:
             raise ValueError("payload_bytes is at least 1, pause_ms at least 0, timeout_s above 0")
-
-
-@frozen
-class Alone:
-    """Stands for the store where there is one rank."""
-
-    values: dict[str, str]
-
-    def set(self, key: str, value: str) -> None:
-        """Put a value under a key."""
-        self.values[key] = value
-
-    def get(self, key: str, *, last: bool = False) -> str:
-        """Return the value of a key."""
-        return self.values.pop(key) if last else self.values[key]
-
-    def close(self) -> None:
-        """Do nothing."""
 
 
 class Ranks(Workload):
@@ -73,13 +58,16 @@ class Ranks(Workload):
     config_type = RanksConfig
 
     def setup(self) -> None:
-        """Reach the store; rank 0 serves it."""
+        """Reach the store; rank 0 serves it, unless torchrun's agent does."""
         self._server: Server | None = None
         self._store: Any = Alone(values={})
         planted, ends = self.config.inject, (self.trial.world_size, self.config.steps)
         if planted is not None and (planted.rank >= ends[0] or planted.iteration >= ends[1]):
             raise ValueError("inject: there are {} ranks and {} iterations".format(*ends))
         if self.trial.world_size == 1:
+            return
+        if self.config.store == "agent":
+            self._store = InAgent(self.trial.agent_store, self.config.timeout_s)
             return
         if self.trial.store is None:
             raise ValueError("there are several ranks, but no store for them: MASTER_ADDR and MASTER_PORT")
@@ -113,7 +101,11 @@ class Ranks(Workload):
             total_iterations=self.config.steps,
             step_times_ms=tuple(times),
             elapsed_sec=time.perf_counter() - begun,
-            metrics={"rank": self.trial.rank, "world_size": self.trial.world_size},
+            metrics={
+                "rank": self.trial.rank,
+                "world_size": self.trial.world_size,
+                "store": self.config.store,
+            },
             main_work_started=True,
             executed_iterations=self.config.steps,
             configured_iterations=self.config.steps,

@@ -43,6 +43,10 @@ class RaceConfig:
     simulate_compute: bool = described(True, "compute while communicating")
     compute_type: Literal["gemm", "transformer"] = described("gemm", "what is computed")
     include_backward_compute: bool = described(True, "compute a backward pass too")
+    real_backward: bool | None = described(
+        None, "says how that is done: true by autograd (transformer), false by products (gemm); null: either"
+    )
+    shared_layer_weights: bool = described(False, "fsdp: the transformer's layers share one set of weights")
     gemm_size: int | None = described(None, "rows and columns of a matrix; null: 5120, or 64 on a CPU")
     gemm_layers: int | None = described(None, "products in an iteration; null: 26, or 2 on a CPU")
     model_dim: int | None = described(None, "width of the transformer; null: 2048, or 64 on a CPU")
@@ -53,11 +57,14 @@ class RaceConfig:
     optimizer: Literal["none", "adamw", "sgd"] = described("none", "ddp: steps on the reduced gradients")
     optimizer_lr: float = described(1e-4, "its learning rate")
     optimizer_weight_decay: float = described(0.01, "its weight decay")
+    optimizer_betas: tuple[float, float] = described((0.9, 0.999), "adamw: decay of its two averages")
+    optimizer_eps: float = described(1e-8, "adamw: what is added below the fraction")
     deterministic: bool = described(False, "deterministic kernels; the transformer's output is checked then")
     deterministic_seed: int = described(42, "seed of the transformer's weights")
     ddp_bucketed: bool = described(False, "ddp: reduce layer by layer instead of all at once")
     reuse_buffers: bool = described(True, "write to the same memory in each iteration")
     pin_memory: bool = described(True, "copy to the device from pinned memory")
+    h2d_prefetch: bool = described(False, "copy to the device what the next iteration uses, one ahead")
     same_stream_mode: bool = described(False, "everything in one stream: no overlap")
     gpu_max_hw_queues: int | None = described(4, "GPU_MAX_HW_QUEUES, if it is not set; null: left alone")
     expected_local_world_size: int | None = described(None, "ranks on a node that the recipe is made for")
@@ -67,21 +74,40 @@ class RaceConfig:
 
     def __attrs_post_init__(self) -> None:
         """Refuse what makes no sense. Raises ValueError."""
-        if self.mode == FSDP and (self.same_stream_mode or not self.reuse_buffers):
-            raise ValueError(
-                "mode fsdp has streams and buffers of its own: leave reuse_buffers and same_stream_mode out"
-            )
-        if self.optimizer != "none" and self.mode != DDP:
-            raise ValueError(f"optimizer {self.optimizer} is for mode ddp")
-        for name in ("warmup_iterations", "log_interval", "num_heads", "ffn_size"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}, below 0")
-        for field in attrs.fields(RaceConfig):
-            value = getattr(self, field.name)
-            if field.name in _POSITIVE and value is not None and value < 1:
-                raise ValueError(f"{field.name} is {value}, below 1")
+        _check_mode(self)
+        _check_numbers(self)
         if self.inject is not None and min(self.inject.rank, self.inject.layer, self.inject.iteration) < 0:
             raise ValueError("inject: rank, layer and iteration count from 0")
+
+
+def _check_mode(config: RaceConfig) -> None:
+    if config.mode == FSDP and (config.same_stream_mode or not config.reuse_buffers):
+        raise ValueError(
+            "mode fsdp has streams and buffers of its own: leave reuse_buffers and same_stream_mode out"
+        )
+    if config.optimizer != "none" and config.mode != DDP:
+        raise ValueError(f"optimizer {config.optimizer} is for mode ddp")
+    by_autograd = config.compute_type == "transformer"
+    if config.real_backward is not None and config.real_backward != by_autograd:
+        how = "autograd's" if by_autograd else "products of matrices"
+        raise ValueError(
+            f"real_backward is {str(config.real_backward).lower()}, but the backward pass of compute_type"
+            f" {config.compute_type} is {how}: leave real_backward out, or change compute_type"
+        )
+    if config.shared_layer_weights and not by_autograd:
+        raise ValueError("shared_layer_weights is for compute_type transformer: gemm has no weights")
+
+
+def _check_numbers(config: RaceConfig) -> None:
+    for name in ("warmup_iterations", "log_interval", "num_heads", "ffn_size"):
+        if (getattr(config, name) or 0) < 0:
+            raise ValueError(f"{name} is {getattr(config, name)}, below 0")
+    for field in attrs.fields(RaceConfig):
+        value = getattr(config, field.name)
+        if field.name in _POSITIVE and value is not None and value < 1:
+            raise ValueError(f"{field.name} is {value}, below 1")
+    if not all(0 <= beta < 1 for beta in config.optimizer_betas):
+        raise ValueError(f"optimizer_betas are {list(config.optimizer_betas)}, not from 0 to below 1")
 
 
 _POSITIVE = (

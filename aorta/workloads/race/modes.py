@@ -9,17 +9,28 @@ from typing import Any
 from aorta.model.frozen import frozen
 from aorta.workloads.race.compute import compute_of
 from aorta.workloads.race.config import DDP, FSDP, RaceConfig, Sizes, dtype_of
-from aorta.workloads.race.lanes import COMMUNICATE, COMPUTE, COPY, Lanes
-from aorta.workloads.race.values import Values, checksum, compared, spoil
+from aorta.workloads.race.copies import Copies
+from aorta.workloads.race.lanes import COMMUNICATE, COMPUTE, Lanes
+from aorta.workloads.race.values import (
+    DIVERGENCE,
+    LAYER_CHECKSUM,
+    Values,
+    bits,
+    checksum,
+    compared,
+    counted,
+    spoil,
+)
 
 
 @frozen
 class Evidence:
-    """What an iteration left: of which kind, which layer, and where it is a sum, of which value."""
+    """What an iteration left: of which kind, which layer; of a checksum also what it must be."""
 
     kind: str
     layer: int
     found: Any
+    expected: int | None = None
 
 
 class Mode:
@@ -33,30 +44,40 @@ class Mode:
         self.config, self.sizes, self.values, self.rank, self.device = config, sizes, values, rank, device
         self.torch, self.dtype = torch, dtype_of(config)
         self.lanes = Lanes(device, single=config.same_stream_mode)
-        self.compute = compute_of(config, sizes, device)
         self.evidence: list[Evidence] = []
         self._kept: dict[str, Any] = {}
         self._ranks = torch.arange(values.world_size, dtype=torch.float32, device=device)[:, None]
-        pinned = config.pin_memory and device.type == "cuda"
-        self._host = torch.empty(sizes.h2d, dtype=torch.float32, pin_memory=pinned)
+        self._copies = Copies(config, sizes, device)
+        self.compute = compute_of(config, sizes, device, self.parts())
 
     def step(self, iteration: int, inject: int | None) -> None:
         """Do one iteration; ``inject`` is the layer in which to plant a corruption."""
         self.evidence = []
+        self.compute.start()
         self.lanes.fork()
-        copied = self._copy(iteration)
-        self.communicate(iteration, inject)
+        there, value, copied = self._copies.arrived(iteration, self.lanes)
         with self.lanes.on(COMPUTE):
             self.lanes.wait(COMPUTE, copied)
-            self.compute.step()
-            self.evidence += [
-                Evidence(kind=kind, layer=0, found=found) for kind, found in self.compute.evidence()
-            ]
+            self.told("h2d", 0, there, value)
+        self.communicate(iteration, inject)
+        self.evidence += [
+            Evidence(kind="compute", layer=layer, found=found) for layer, found in self.compute.evidence()
+        ]
         self.lanes.settle()
 
     def communicate(self, iteration: int, inject: int | None) -> None:
-        """Do the collectives of one iteration."""
+        """Do the collectives and the computation of one iteration."""
         raise NotImplementedError
+
+    def parts(self) -> int:
+        """Return in how many layers it computes."""
+        return 1
+
+    def calculate(self) -> None:
+        """Compute, beside what communicates."""
+        with self.lanes.on(COMPUTE):
+            self.compute.forward(0)
+            self.compute.backward(0)
 
     def buffer(self, name: str, count: int, dtype: Any) -> Any:
         """Return memory for a tensor: the same in each iteration, or new."""
@@ -70,18 +91,15 @@ class Mode:
         """Keep on the device how a tensor differs from what it must be."""
         self.evidence.append(Evidence(kind=kind, layer=layer, found=compared(tensor, expected)))
 
+    def summed(self, kind: str, layer: int, tensor: Any, expected: int) -> None:
+        """Keep on the device whether a tensor has the checksum that it must have."""
+        kind = f"{LAYER_CHECKSUM}{kind}"
+        found = counted(tensor, expected)
+        self.evidence.append(Evidence(kind=kind, layer=layer, found=found, expected=expected))
+
     def fills(self, layer: int, iteration: int, dtype: Any) -> Any:
         """Return the values of all ranks, as a column; made on the device, since a copy would wait for it."""
         return (self._ranks + float(self.values.fill(0, layer, iteration))).to(dtype)
-
-    def _copy(self, iteration: int) -> Any:
-        value = float(iteration % 1000)
-        self._host.fill_(value)
-        with self.lanes.on(COPY):
-            there = self.buffer("h2d", self.sizes.h2d, self.torch.float32)
-            there.copy_(self._host, non_blocking=True)
-            self.told("h2d", 0, there, value)
-        return self.lanes.mark(COPY)
 
 
 class Exchange(Mode):
@@ -106,6 +124,7 @@ class Exchange(Mode):
             total.fill_(float(self.values.fill(self.rank, 1, iteration)))
             dist.all_reduce(total)
             self.told("all_reduce", 0, total, float(self.values.total(1, iteration)))
+        self.calculate()
 
 
 class Gradients(Mode):
@@ -114,17 +133,18 @@ class Gradients(Mode):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.layers = self.config.num_layers
-        torch = self.torch
+        torch, config = self.torch, self.config
         self._weights = [
             torch.nn.Parameter(torch.ones(self.sizes.allreduce, device=self.device))
             for _ in range(self.layers)
         ]
-        kinds = {"adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}
-        kind = kinds.get(self.config.optimizer)
-        decay = self.config.optimizer_weight_decay
-        self._optimizer: Any = (
-            kind(self._weights, lr=self.config.optimizer_lr, weight_decay=decay) if kind else None
-        )
+        same = {"lr": config.optimizer_lr, "weight_decay": config.optimizer_weight_decay}
+        self._optimizer: Any = None
+        if config.optimizer == "adamw":
+            more = {"betas": config.optimizer_betas, "eps": config.optimizer_eps}
+            self._optimizer = torch.optim.AdamW(self._weights, **same, **more)
+        elif config.optimizer == "sgd":
+            self._optimizer = torch.optim.SGD(self._weights, **same)
 
     def communicate(self, iteration: int, inject: int | None) -> None:
         """Reduce the gradients, and let every rank make the same step."""
@@ -142,26 +162,40 @@ class Gradients(Mode):
             if inject is not None:
                 spoil(every[inject])
             for layer in range(self.layers):
-                self.told("gradient", layer, every[layer], float(self.values.total(layer, iteration)))
+                total = self.values.total(layer, iteration)
+                self.told("gradient", layer, every[layer], float(total))
+                self.summed("gradient", layer, every[layer], bits(total, every.dtype) * size)
             if self._optimizer is not None:
-                self._step(every, dist)
+                self._step(every, iteration, dist)
+        self.calculate()
 
-    def _step(self, every: Any, dist: Any) -> None:
+    def _step(self, every: Any, iteration: int, dist: Any) -> None:
         """Step, and compare the weights of all ranks by the bits."""
+        torch = self.torch
         for weight, gradient in zip(self._weights, every, strict=True):
             weight.grad = gradient
         self._optimizer.step()
-        own = self.torch.stack([checksum(weight) for weight in self._weights])
-        gathered = [self.torch.empty_like(own) for _ in range(self.values.world_size)]
+        right = [float(self.values.total(layer, iteration)) for layer in range(self.layers)]
+        wrong = [(row != value).any().to(torch.int64) for row, value in zip(every, right, strict=True)]
+        own = torch.stack([torch.stack([checksum(weight) for weight in self._weights]), torch.stack(wrong)])
+        gathered = [torch.empty_like(own) for _ in range(self.values.world_size)]
         dist.all_gather(gathered, own)
-        usual = self.torch.stack(gathered).mode(dim=0).values
+        odd = _odd(own, torch.stack(gathered))
         for layer in range(self.layers):
-            self.told(
-                "gradient_divergence",
-                layer,
-                own[layer : layer + 1].to(self.torch.int32),
-                usual[layer].to(self.torch.int32),
-            )
+            found = torch.stack([odd[layer].to(torch.int64), torch.zeros_like(own[0, layer]), own[0, layer]])
+            self.evidence.append(Evidence(kind=DIVERGENCE, layer=layer, found=found))
+
+
+def _odd(own: Any, gathered: Any) -> Any:
+    """Return for each layer whether this rank's weights are those that differ.
+
+    Row 0 are checksums of weights, row 1 tells wrong gradients. Of two halves the one with a wrong gradient
+    is odd, and both are where there is none.
+    """
+    alike = (gathered[:, 0] == own[0]).sum(dim=0) * 2
+    somebody = gathered[:, 1].any(dim=0)
+    half = alike == len(gathered)
+    return (alike < len(gathered)) | (half & ((own[1] != 0) | ~somebody))
 
 
 class Shards(Mode):
@@ -170,6 +204,10 @@ class Shards(Mode):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.layers = self.config.num_layers
+
+    def parts(self) -> int:
+        """Return in how many layers it computes: in all that are gathered."""
+        return self.config.num_layers
 
     def communicate(self, iteration: int, inject: int | None) -> None:
         """Go forward through the layers, and backward."""
@@ -186,34 +224,41 @@ class Shards(Mode):
         world, size = self.values.world_size, self.sizes.shard
         gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
         turn = layer % 2
+        fill = self.values.fill(self.rank, layer, iteration)
+        total = sum(bits(self.values.fill(rank, layer, iteration), self.dtype) for rank in range(world))
         with self.lanes.on(COMMUNICATE):
             # The buffer is free when the layer before the last has been used.
             self.lanes.wait(COMMUNICATE, freed[turn])
             shard = self.buffer(f"shard{turn}", size, self.dtype)
             whole = self.buffer(f"whole{turn}", size * world, self.dtype)
-            shard.fill_(float(self.values.fill(self.rank, layer, iteration)))
+            shard.fill_(float(fill))
+            self.summed(f"comm_input_{which}", layer, shard, bits(fill, self.dtype) * size)
             gather(whole, shard)
             if plant:
                 spoil(whole)
+            self.summed(f"comm_output_{which}", layer, whole, total * size)
             here = self.lanes.mark(COMMUNICATE)
         with self.lanes.on(COMPUTE):
             self.lanes.wait(COMPUTE, here)
             rows = whole.view(world, size)
             self.told(f"all_gather_{which}", layer, rows, self.fills(layer, iteration, self.dtype))
-            used = rows.to(self.torch.float32).sum(dim=0)
-            self.told(f"layer_checksum_{which}", layer, used, float(self.values.total(layer, iteration)))
+            (self.compute.forward if which == "forward" else self.compute.backward)(layer)
+            # Once more after the computation: nobody may write to it before it is freed.
+            self.summed(f"compute_input_{which}", layer, whole, total * size)
             freed[turn] = self.lanes.mark(COMPUTE)
 
     def _scatter(self, layer: int, iteration: int) -> None:
         import torch.distributed as dist
 
         scatter = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor
+        size, total = self.sizes.shard, self.values.total(layer, iteration)
         with self.lanes.on(COMMUNICATE):
-            whole = self.buffer("gradient", self.sizes.shard * self.values.world_size, self.torch.float32)
-            shard = self.buffer("gradient_shard", self.sizes.shard, self.torch.float32)
+            whole = self.buffer("gradient", size * self.values.world_size, self.torch.float32)
+            shard = self.buffer("gradient_shard", size, self.torch.float32)
             whole.fill_(float(self.values.fill(self.rank, layer, iteration)))
             scatter(shard, whole)
-            self.told("reduce_scatter", layer, shard, float(self.values.total(layer, iteration)))
+            self.told("reduce_scatter", layer, shard, float(total))
+            self.summed("reduce_scatter", layer, shard, bits(total, shard.dtype) * size)
 
 
 def mode_of(config: RaceConfig, sizes: Sizes, values: Values, rank: int, device: Any) -> Mode:

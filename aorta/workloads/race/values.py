@@ -1,11 +1,15 @@
 """Known values: integers that the dtype holds exactly, other ones for each rank, layer and iteration."""
 
+import functools
 from typing import Any
 
 from aorta.model.frozen import frozen
 
 #: The largest integer up to which each dtype holds them all.
 EXACT = {"bfloat16": 256, "float16": 2048, "float32": 1 << 18}
+
+#: Kinds of evidence, as failure_details call them.
+LAYER_CHECKSUM, DIVERGENCE = "layer_checksum_", "gradient_divergence"
 
 
 @frozen
@@ -46,6 +50,22 @@ def compared(tensor: Any, expected: Any) -> Any:
 
     wrong = (tensor != expected).flatten()
     return torch.stack([wrong.sum(), wrong.to(torch.uint8).argmax(), checksum(tensor)])
+
+
+@functools.cache
+def bits(value: int, dtype: Any) -> int:
+    """Return the integer that a value's bits are in a dtype, as ``checksum`` adds them up."""
+    import torch
+
+    return int(checksum(torch.tensor([value], dtype=dtype)).item())
+
+
+def counted(tensor: Any, expected: int) -> Any:
+    """Return three int64 on the device: 1 where the checksum is not the expected one, 0, the checksum."""
+    import torch
+
+    own = checksum(tensor)
+    return torch.stack([(own != expected).to(torch.int64), torch.zeros_like(own), own])
 
 
 def spoil(tensor: Any) -> None:

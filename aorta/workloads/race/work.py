@@ -3,10 +3,14 @@
 import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aorta.workloads.protocol import DISTRIBUTED, PROCESS, RANK_LOCAL, Workload, WorkloadResult
 from aorta.workloads.race.config import RaceConfig, sizes
+from aorta.workloads.race.values import DIVERGENCE, LAYER_CHECKSUM
+
+if TYPE_CHECKING:
+    from aorta.workloads.race.modes import Evidence
 
 #: The most corruptions that are told one by one.
 DETAILS = 256
@@ -65,6 +69,7 @@ class Race(Workload):
         """Do all iterations."""
         begun = time.perf_counter()
         total = self.sizes.warmup + self.sizes.verify
+        self._mismatches = 0
         times: list[float] = []
         failures: list[dict[str, Any]] = []
         count = done = 0
@@ -77,6 +82,7 @@ class Race(Workload):
             if iteration >= 0:
                 found = self._found(iteration)
                 count += len(found)
+                self._mismatches += sum(one["type"].startswith(LAYER_CHECKSUM) for one in found)
                 failures += found[: DETAILS - len(failures)]
                 if self.config.stop_on_first_corruption and self._any(bool(found)):
                     break
@@ -101,22 +107,31 @@ class Race(Workload):
         import torch
 
         evidence = self.mode.evidence
-        told = torch.stack([one.found for one in evidence]).cpu().tolist()
+        found = torch.stack([one.found for one in evidence]).cpu().tolist()
         return [
-            {
-                "type": one.kind,
-                "rank": self.trial.rank,
-                "layer": one.layer,
-                "iteration": iteration,
-                "wrong_values": wrong,
-                "first_place": first,
-                "checksum": checksum,
-                "hint": f"{one.kind}: {wrong} wrong values on rank {self.trial.rank}, layer {one.layer}, "
-                f"iteration {iteration}",
-            }
-            for one, (wrong, first, checksum) in zip(evidence, told, strict=True)
-            if wrong
+            self._detail(one, iteration, *told) for one, told in zip(evidence, found, strict=True) if told[0]
         ]
+
+    def _detail(
+        self, one: "Evidence", iteration: int, wrong: int, first: int, checksum: int
+    ) -> dict[str, Any]:
+        where = f"on rank {self.trial.rank}, layer {one.layer}, iteration {iteration}"
+        what = f"{wrong} wrong values" if wrong > 1 else "1 wrong value"
+        detail = {
+            "type": one.kind,
+            "rank": self.trial.rank,
+            "layer": one.layer,
+            "iteration": iteration,
+            "wrong_values": wrong,
+            "first_place": first,
+            "checksum": checksum,
+        }
+        if one.expected is not None:
+            detail["expected_checksum"] = one.expected
+            what = f"{checksum} instead of {one.expected}"
+        elif one.kind == DIVERGENCE:
+            what = "other weights than the other ranks'"
+        return {**detail, "hint": f"{one.kind}: {what} {where}"}
 
     def _any(self, found: bool) -> bool:
         """Tell whether any rank has found something, so that all stop together."""
@@ -165,6 +180,7 @@ class Race(Workload):
                 "reduce_scatter_oracle_dtype": "float32",
                 "effective_h2d_tensor_size": self.sizes.h2d,
                 "declared_h2d_tensor_size": self.config.h2d_tensor_size,
+                "layer_checksum_mismatches": self._mismatches,
                 "corruption_details_omitted": count - len(failures),
                 "gpu_max_hw_queues": os.environ.get("GPU_MAX_HW_QUEUES"),
             },
