@@ -53,6 +53,10 @@ class Lines:
             told = f"{_PAST[summary.verdict]} in {summary.elapsed_s:.3g} s"
             self._say(f"{self._done}/{self._all} {place}: trial {summary.trial} {told}{why}")
 
+    def warns(self, text: str) -> None:
+        """Tell of what may be wrong."""
+        say(f"aorta: warning: {text}")
+
     def close(self) -> None:
         """Tell of the cells that were not told of yet, but for those that had nothing to run."""
         for cell in self._counts:
@@ -92,6 +96,10 @@ class Bar:
         """Count a trial."""
         self._counts[summary.verdict] += 1
         self._progress.update(self._task, advance=1, counts=_after_bar(self._counts))
+
+    def warns(self, text: str) -> None:
+        """Tell of what may be wrong, above the bar."""
+        self._progress.console.print(f"aorta: warning: {text}", markup=False, highlight=False)
 
     def close(self) -> None:
         """Take the bar away."""
@@ -138,6 +146,11 @@ class Shown:
         """Count a trial."""
         if self._shown is not None:
             self._shown.ended(summary)
+
+    def warns(self, text: str) -> None:
+        """Tell of what may be wrong."""
+        if self._shown is not None:
+            self._shown.warns(text)
 
     def close(self) -> None:
         """Show no more."""

@@ -19,15 +19,23 @@ from aorta.sweep.outcome import (
     Outcome,
 )
 
-#: What an exception says that another rank's end has caused, and one of a rank that waited in vain.
+#: What a rank says that another one's end has ended: in its exception, or in its log before it gave up.
 _OF_PEERS = re.compile(
     r"closed by peer|[Rr]eset by peer|Broken pipe|[Cc]onnection (?:was |is )?(?:refused|closed|lost)|is gone"
     r"|remote process exited|ncclRemoteError|[Ss]ocket (?:closed|error)|[Hh]eartbeat|recvBytes|sendBytes"
+    r"|lost connection to"
 )
+#: What a rank says that waited in vain, and by what it is known that it waited for other ranks.
 _IN_VAIN = re.compile(r"[Tt]imed? ?out|did not come")
+_FOR_OTHERS = re.compile(r"gloo|[Nn][Cc][Cc][Ll]|ProcessGroup|collective|[Bb]arrier|[Ss]tore|\bDist\w*Error")
 
-#: A frame of code that waits for other ranks.
+#: Code that waits for other ranks; and how many of the innermost frames may be such, or what that calls.
 _WAITING = re.compile(r'File "[^"]*(?:/torch/distributed/|/mpi4py/|aorta/workloads/tcp_store\.py)')
+_INNERMOST = 3
+
+#: Whose end came before those of others, the most certain first. A process that ended without an answer
+#: tells nothing itself, and others tell of it; who waits for others is a victim rather than a cause.
+_DIED, _RAISED, _IN_VAIN_FOR_OTHERS, _LOST_A_PEER, _HUNG, _HUNG_WAITING, _ABORTED = range(7)
 
 
 @frozen
@@ -35,6 +43,8 @@ class RankEnd:
     """One rank: where it ran, and its outcome.
 
     ``waits`` tells that it was waiting for other ranks when it was ended. ``log`` is the end of its output.
+    ``after_s`` are the seconds from the order of the trial, which comes to all at about the same time, until
+    its processes had ended.
     """
 
     rank: int
@@ -43,6 +53,7 @@ class RankEnd:
     outcome: Outcome
     waits: bool = False
     log: str = ""
+    after_s: float = 0.0
 
     @property
     def named(self) -> str:
@@ -55,10 +66,15 @@ class RankEnd:
         return self.outcome.end != RETURNED
 
 
-def vanished(rank: int, host: str, local_rank: int | None, why: str) -> RankEnd:
+def vanished(rank: int, host: str, local_rank: int | None, why: str, after_s: float = 0.0) -> RankEnd:
     """Return the end of a rank whose aorta is gone."""
-    reason = f"its aorta was lost: {why}"
-    outcome = Outcome(verdict=ERROR, reason=reason, end=VANISHED)
+    outcome = Outcome(verdict=ERROR, reason=f"its aorta was lost: {why}", end=VANISHED)
+    return RankEnd(rank=rank, host=host, local_rank=local_rank, outcome=outcome, after_s=after_s)
+
+
+def stopped(rank: int, host: str, local_rank: int | None, why: str) -> RankEnd:
+    """Return the end of a rank that was to end because the launcher ends the whole job."""
+    outcome = Outcome(verdict=ERROR, reason=f"its trial was under way: {why}", end=ABORTED)
     return RankEnd(rank=rank, host=host, local_rank=local_rank, outcome=outcome)
 
 
@@ -71,47 +87,58 @@ def as_message(end: RankEnd) -> dict[str, Any]:
 def from_message(value: Mapping[str, Any]) -> RankEnd:
     """Return the end that JSON values hold. Raises TypeError for others."""
     given = dict(value["outcome"])
-    for name in ("step_times_ms", "failure_details", "notes", "findings", "ranks"):
+    for name in ("step_times_ms", "failure_details", "notes", "findings", "ranks", "env_late"):
         given[name] = tuple(given[name])
     return RankEnd(**{**value, "outcome": Outcome(**given)})
 
 
 def is_waiting(stacks: str) -> bool:
-    """Tell whether the main thread waited for other ranks, by what faulthandler wrote of all threads."""
+    """Tell whether the main thread waited for other ranks, by what faulthandler wrote of all threads.
+
+    It writes the main thread last, and of each the innermost frame first. What waits below the code of a
+    workload is its own: hooks of torch.distributed call it, too.
+    """
     main = stacks[max(stacks.rfind("\nThread "), stacks.rfind("\nCurrent thread "), 0) :]
-    return _WAITING.search(main) is not None
+    frames = [line for line in main.splitlines() if line.lstrip().startswith("File ")]
+    return any(_WAITING.search(frame) for frame in frames[:_INNERMOST])
 
 
 def first_cause(ends: Sequence[RankEnd]) -> RankEnd | None:
     """Return the lost rank whose end caused those of the others; None where no rank was lost.
 
-    ``ends`` are in the order in which they were seen. A process that ended without an answer comes before
-    exceptions, since those tell of it; a rank that hung is one that did not wait for others.
+    Of ends of one kind it is the earliest. Where all that is known is that ranks waited in vain, it is one
+    that they waited for: which hung and did not wait itself.
     """
     lost = [end for end in ends if end.is_lost]
     if not lost:
         return None
-    first = min(lost, key=_order)
-    if _waited_in_vain(first):
+    first = min(lost, key=lambda end: (_kind(end), end.after_s))
+    if _kind(first) in (_IN_VAIN_FOR_OTHERS, _HUNG_WAITING):
         hung = [end for end in lost if end.outcome.end in (ABORTED, TIMED_OUT) and not end.waits]
         return hung[0] if hung else first
     return first
 
 
-def _order(end: RankEnd) -> int:
-    how, reason = end.outcome.end, end.outcome.reason or ""
-    if how in (SIGNALLED, EXITED):
-        # A library that loses a peer may abort its own process.
-        return 1 if end.outcome.signal == "SIGABRT" else 0
+def _kind(end: RankEnd) -> int:
+    how = end.outcome.end
     if how == VANISHED:
-        return 0
+        return _DIED
+    if how in (SIGNALLED, EXITED):
+        return _kind_of_dead(end)
     if how == RAISED:
-        return 4 if _IN_VAIN.search(reason) else 3 if _OF_PEERS.search(reason) else 2
+        return _kind_of_words(end.outcome.reason or "", end.outcome.traceback or "", _RAISED)
     if how == TIMED_OUT:
-        return 6 if end.waits else 5
-    return 7
+        return _HUNG_WAITING if end.waits else _HUNG
+    return _ABORTED
 
 
-def _waited_in_vain(end: RankEnd) -> bool:
-    is_late = end.outcome.end == RAISED and _IN_VAIN.search(end.outcome.reason or "") is not None
-    return is_late or (end.outcome.end == TIMED_OUT and end.waits)
+def _kind_of_dead(end: RankEnd) -> int:
+    """A library that loses a peer may end its own process, and says why."""
+    may_be_secondary = end.outcome.signal == "SIGABRT" or bool(end.outcome.exit_code)
+    return _kind_of_words(end.log, end.log, _DIED) if may_be_secondary else _DIED
+
+
+def _kind_of_words(words: str, around: str, otherwise: int) -> int:
+    if _IN_VAIN.search(words) and (_FOR_OTHERS.search(words) or _WAITING.search(around)):
+        return _IN_VAIN_FOR_OTHERS
+    return _LOST_A_PEER if _OF_PEERS.search(words) else otherwise

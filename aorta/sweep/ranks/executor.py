@@ -1,10 +1,12 @@
 """``RanksExecutor``: runs a plan's trials on all ranks; this is what rank 0 does."""
 
+import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 from aorta.instrumentation.process import Stopped
 from aorta.launch.tasks import LaunchError
+from aorta.model.frozen import evolve
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, VANISHED, Outcome
 from aorta.sweep.planning.plan import Plan, PlannedCell
@@ -48,6 +50,8 @@ class RanksExecutor:
         self._ports = ports
         self._scope = find(plan.workload).distributed_result_scope
         self._number = 0
+        #: A run that goes on in the same job finds nothing of before under the names of its trials.
+        self._mark = secrets.token_hex(4)
 
     def execute(
         self,
@@ -75,6 +79,10 @@ class RanksExecutor:
             return Outcome(verdict=ERROR, reason=why, lost=lost)
         return merged(ends, self._scope, lambda rank: self._relative(files.of_rank(rank).stderr))
 
+    def close(self) -> None:
+        """End what was kept on this rank for more trials; each rank does so by itself."""
+        self._own.close()
+
     def _all(
         self,
         cell: PlannedCell,
@@ -84,7 +92,7 @@ class RanksExecutor:
         overlay: Mapping[str, str | None],
         port: int,
     ) -> list[RankEnd]:
-        generation = f"{environ[RUN]}/{self._number}"
+        generation = f"{environ[RUN]}/{self._mark}.{self._number}"
         trials = _Round(self._leader, self._number, self._places, files)
         self._leader.tell_all(
             TRIAL,
@@ -173,9 +181,10 @@ class _Round:
         return len(self._ends) == len(self._places) or is_late
 
     def _hear(self) -> None:
-        for _, message in self._leader.take(ENDED):
+        for rank, message in self._leader.take(ENDED):
             if message["number"] == self._number:
-                end = from_message(message["end"])
+                # Whatever it calls itself: the number is part of the names of files.
+                end = evolve(from_message(message["end"]), rank=rank)
                 keep_logs(self._files.of_rank(end.rank), message["logs"])
                 self.add(end)
         for rank in self._others():

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from aorta.model.frozen import evolve
-from aorta.sweep.outcome import ERROR, FAIL, PASS, RETURNED, Outcome
+from aorta.sweep.outcome import ABORTED, ERROR, EXITED, FAIL, PASS, RAISED, RETURNED, SIGNALLED, Outcome
 from aorta.sweep.ranks.ends import RankEnd, first_cause
+from aorta.sweep.workload.verdict import place
 from aorta.workloads.body import DETAILS
 from aorta.workloads.protocol import RANK_LOCAL
 
@@ -13,15 +14,16 @@ _REASON = 400
 
 
 def merged(ends: Sequence[RankEnd], scope: str, log_of: Callable[[int], str]) -> Outcome:
-    """Return the trial's outcome; ``ends`` are in the order in which they were seen.
-
-    ``log_of`` names a rank's log, relative to the run.
+    """Return the trial's outcome. ``log_of`` names a rank's log, relative to the run.
 
     Without a lost rank it is a failure when one failed, else an error when one has none. With one, it is that
     rank's, but what another found and told is a failure all the same.
     """
-    ordered = sorted(ends, key=lambda end: end.rank)
     cause = first_cause(ends)
+    if cause is not None:
+        before, cause = cause, _blamed(cause, ends)
+        ends = [cause if end is before else end for end in ends]
+    ordered = sorted(ends, key=lambda end: end.rank)
     found = next((end for end in ordered if _found(end)), None)
     telling = found or cause or next((end for end in ordered if end.outcome.verdict == ERROR), ordered[0])
     return evolve(
@@ -64,6 +66,7 @@ def _whole(ends: Sequence[RankEnd], scope: str) -> Outcome:
         failure_details=tuple(details[:DETAILS]),
         metrics=metrics,
         notes=tuple(notes),
+        env_late=tuple(sorted({name for end in ends for name in end.outcome.env_late})),
     )
 
 
@@ -80,6 +83,23 @@ def _reason(telling: RankEnd, cause: RankEnd | None, ends: Sequence[RankEnd]) ->
     elif cause is None:
         alike = sum(end.outcome.verdict == telling.outcome.verdict for end in ends)
         words += f" ({alike} of {len(ends)} ranks)" if alike > 1 else ""
+    return _cut(words)
+
+
+def _blamed(cause: RankEnd, ends: Sequence[RankEnd]) -> RankEnd:
+    """Return the cause with a reason that says what it did, where that is only known by the others."""
+    if cause.outcome.end != ABORTED or cause.waits:
+        return cause
+    others = [end for end in ends if end is not cause and end.outcome.end in (RAISED, SIGNALLED, EXITED)]
+    if not others:
+        return cause
+    victim = min(others, key=lambda end: end.after_s)
+    where = f" in {cause.outcome.phase}" if cause.outcome.phase else ""
+    words = f"hung{where}{place(cause.outcome.traceback or '')}, and {victim.named} waited for it in vain:"
+    return evolve(cause, outcome=evolve(cause.outcome, reason=_cut(f"{words} {victim.outcome.reason}")))
+
+
+def _cut(words: str) -> str:
     return words if len(words) <= _REASON else f"{words[: _REASON - 1]}…"
 
 

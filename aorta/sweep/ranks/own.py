@@ -54,6 +54,10 @@ class OwnRank:
             log="" if outcome.verdict == PASS else _end_of(own),
         )
 
+    def close(self) -> None:
+        """End what was kept for more trials."""
+        self._runner.close()
+
     def _environ(self, environ: Mapping[str, str], port: int) -> dict[str, str]:
         """Return the variables of a launcher for this trial, whose ranks meet at a port of their own."""
         place = self._place

@@ -1,17 +1,19 @@
 """``Team``: all ranks of a job, as rank 0 has them; and how another rank joins it."""
 
+import contextlib
+import hashlib
 import platform
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from aorta.instrumentation.about import tool
 from aorta.launch.identity import Identity
-from aorta.launch.ports import base_of
 from aorta.sweep.planning.plan import Plan
 from aorta.sweep.ranks.executor import RanksExecutor
 from aorta.sweep.ranks.follower import END
 from aorta.sweep.ranks.hello import Hello, hello_of, placed
-from aorta.sweep.ranks.meeting import follow, lead
+from aorta.sweep.ranks.meeting import JOIN_S, follow, lead
 from aorta.sweep.ranks.nodes import SeveralNodes
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.ranks.ports import TrialPorts
@@ -20,14 +22,24 @@ from aorta.workloads.discovery import UnknownWorkloadError, located
 
 
 class Team:
-    """The ranks. They wait for what ``end`` says. Raises RefusedError when they cannot run together."""
+    """The ranks. They wait for what ``end`` says. Raises RefusedError when they cannot run together.
 
-    def __init__(self, plan: Plan, identity: Identity, environ: Mapping[str, str], own: Hello) -> None:
+    ``join_s`` is how long they wait for each other, in seconds.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        identity: Identity,
+        environ: Mapping[str, str],
+        own: Hello,
+        join_s: float = JOIN_S,
+    ) -> None:
         self._plan = plan
         self._identity = identity
-        self._leader = lead(identity, environ, own)
+        self._ports = TrialPorts(environ, identity)
+        self._leader = lead(identity, environ, own, join_s)
         self._places = placed([own, *(member.hello for member in self._leader.members.values())])
-        self._base = base_of(environ, identity)
         self.nodes = SeveralNodes(self._leader, self._places)
         self.launcher = identity.launcher
         self.size = identity.size
@@ -36,8 +48,7 @@ class Team:
     def executor(self, relative: Callable[[str], str]) -> RanksExecutor:
         """Return what runs trials on all ranks; ``relative`` makes paths relative to the run."""
         own = OwnRank(self._plan, self._identity, self._places[0])
-        ports = TrialPorts(self._base, str(self._identity.address))
-        return RanksExecutor(self._plan, self._leader, own, self._places, ports, relative)
+        return RanksExecutor(self._plan, self._leader, own, self._places, self._ports, relative)
 
     def end(self, code: int) -> None:
         """Let all other ranks end with an exit status."""
@@ -45,14 +56,17 @@ class Team:
         self._leader.close()
 
 
-def join(plan: Plan, identity: Identity, environ: Mapping[str, str], own: Hello) -> int:
+def join(
+    plan: Plan, identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float = JOIN_S
+) -> int:
     """Be another rank of a team until its end, and return its exit status.
 
     Raises RefusedError, LostLeaderError when rank 0 is gone, and what a signal raises.
     """
-    follower, place = follow(identity, environ, own)
+    follower, place = follow(identity, environ, own, join_s)
     try:
-        return serve(plan, follower, OwnRank(plan, identity, place), environ)
+        with contextlib.closing(OwnRank(plan, identity, place)) as rank:
+            return serve(plan, follower, rank, environ)
     finally:
         follower.close()
 
@@ -65,15 +79,23 @@ def hello_for(plan: Plan, identity: Identity, fingerprint: str, problems: Sequen
         "the recipe": fingerprint[:19],
         "Python": platform.python_version(),
     }
-    try:
+    # One that is not there is one of the problems.
+    with contextlib.suppress(UnknownWorkloadError):
         found = located(plan.workload)
-        facts[f"workload {plan.workload}"] = found.target
-        if "torch" in found.load().requires:
-            facts["torch"] = _version("torch")
-    except UnknownWorkloadError:
-        # One of the problems tells it.
-        pass
+        facts[f"workload {plan.workload}"] = f"{found.target} of {found.owner}"
+        workload = found.load()
+        facts[f"the code of workload {plan.workload}"] = _digest_of(workload)
+        facts.update((name, _version(name)) for name in sorted(workload.requires))
     return hello_of(identity, facts, problems)
+
+
+def _digest_of(workload: type) -> str | None:
+    """Return the beginning of the SHA-256 of the file that a class is in."""
+    try:
+        with open(str(sys.modules[workload.__module__].__file__), "rb") as file:
+            return f"sha256:{hashlib.sha256(file.read()).hexdigest()[:12]}"
+    except (OSError, KeyError, AttributeError):
+        return None
 
 
 def _version(name: str) -> str | None:

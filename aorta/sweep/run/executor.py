@@ -25,6 +25,9 @@ class Executor(Protocol):
     ) -> Outcome:
         """Run one trial and return what became of it; a signal to aorta ends it and is raised again."""
 
+    def close(self) -> None:
+        """End what was kept for more trials."""
+
 
 class CommandExecutor:
     """Runs the command of a recipe, which is the same in all cells."""
@@ -45,6 +48,9 @@ class CommandExecutor:
         if gone is not None:
             return Outcome(verdict=ERROR, reason=gone)
         return self._runner.execute(files, environ, overlay=overlay, steps=cell.steps)
+
+    def close(self) -> None:
+        """Do nothing: each trial has ended whole."""
 
 
 def _gone(python: str | None) -> str | None:

@@ -63,6 +63,7 @@ def text_of(trial: Trial) -> str:
         "metrics": dict(outcome.metrics),
         "notes": list(outcome.notes),
         "env_overlay": {name: _shown(name, value) for name, value in trial.overlay.items()},
+        **({"env_late": list(outcome.env_late)} if outcome.env_late else {}),
         "launcher": without_nulls(launcher),
         "artifacts": list(trial.artifacts),
         **({"ranks": list(outcome.ranks), "lost": outcome.lost} if outcome.ranks or outcome.lost else {}),

@@ -16,6 +16,7 @@ from aorta.sweep.planning.overlay import environ_under, overlay_of
 from aorta.sweep.planning.plan import Plan, PlannedCell, sequence
 from aorta.sweep.run.captures import Captures, changed, write_host
 from aorta.sweep.run.executor import Executor
+from aorta.sweep.run.late import late_text
 from aorta.sweep.run.nodes import Nodes, OneNode
 from aorta.sweep.run.record import Trial, artifacts_of, summary_of, text_of
 from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, MATRIX_JSON, MATRIX_MD, RunDirectory, write
@@ -37,6 +38,9 @@ class Listener(Protocol):
 
     def ended(self, summary: TrialSummary) -> None:
         """Hear how it ended."""
+
+    def warns(self, text: str) -> None:
+        """Hear what may be wrong with what the run finds."""
 
 
 @frozen
@@ -75,6 +79,7 @@ class Runner:
         self._nodes = nodes or OneNode()
         self._after_crash = after_crash
         self._lost: str | None = None
+        self._told_of_late = False
         self._plan = plan
         self._host = host
         self._patience_s = patience_s
@@ -175,7 +180,18 @@ class Runner:
         )
         write(files.record, text_of(ended))
         self._note_loss(ended)
+        self._note_late(cell, outcome.env_late)
         return summary_of(ended, self._run.relative(files.record))
+
+    def _note_late(self, cell: PlannedCell, names: Sequence[str]) -> None:
+        """Warn of variables that came too late: of each cell in the matrix, once where the run is shown."""
+        if not names:
+            return
+        text = late_text(cell.name, names)
+        self._matrix.warn(text)
+        if self._listener is not None and not self._told_of_late:
+            self._listener.warns(text)
+        self._told_of_late = True
 
     def _note_loss(self, trial: Trial) -> None:
         lost = trial.outcome.lost

@@ -44,9 +44,10 @@ _RANK = object_of(
     log=or_null(TEXT),
     stderr=or_null(TEXT),
 )
-#: Without the snapshot, which ``env`` holds. ``ranks`` and ``lost`` are of trials of several ranks.
+#: Without the snapshot, which ``env`` holds. ``ranks`` and ``lost`` are of trials of several ranks;
+#: ``env_late`` names variables that were set after what reads them had done so.
 TRIAL = object_of(
-    ("ranks", "lost"),
+    ("ranks", "lost", "env_late"),
     schema_version={"type": "integer", "const": SCHEMA_VERSION},
     cell=TEXT,
     trial=COUNT,
@@ -67,6 +68,7 @@ TRIAL = object_of(
     metrics={"type": "object"},
     notes=list_of(TEXT),
     env_overlay=by_name(or_null(TEXT)),
+    env_late=list_of(TEXT),
     launcher=or_null({"type": "object"}),
     artifacts=list_of(TEXT),
     ranks=list_of(_RANK),

@@ -77,23 +77,29 @@ class Session:
                 matrix = Matrix(asked.plan, facts, asked.base)
                 if listener is not None:
                     listener.starts(asked.plan, done)
-                runner = Runner(
-                    asked.plan,
-                    run,
-                    captures,
-                    self._team.executor(run.relative) if self._team is not None else executor_of(asked.plan),
-                    matrix,
-                    base=asked.base,
-                    run_id=facts.run_id,
-                    recorded=done,
-                    listener=listener,
-                    host=host,
-                    patience_s=patience_s,
-                    nodes=self._team.nodes if self._team is not None else None,
-                    after_crash=asked.continue_after_crash,
-                )
-                state = runner.go()
+                with contextlib.closing(self._executor(run)) as executor:
+                    runner = Runner(
+                        asked.plan,
+                        run,
+                        captures,
+                        executor,
+                        matrix,
+                        base=asked.base,
+                        run_id=facts.run_id,
+                        recorded=done,
+                        listener=listener,
+                        host=host,
+                        patience_s=patience_s,
+                        nodes=self._team.nodes if self._team is not None else None,
+                        after_crash=asked.continue_after_crash,
+                    )
+                    state = runner.go()
                 return Done(path=run.path, state=state, matrix=matrix.document(state))
+
+    def _executor(self, run: RunDirectory) -> Executor:
+        if self._team is not None:
+            return self._team.executor(run.relative)
+        return executor_of(self._asked.plan)
 
     def _directory(self) -> RunDirectory:
         if self._earlier is not None:

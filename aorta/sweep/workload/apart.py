@@ -1,4 +1,4 @@
-"""Trials in interpreters of their own, one for each or one that lasts: what they are asked, what they answer."""
+"""Trials in interpreters of their own, one for each or one that lasts: what they are asked and answer."""
 
 import contextlib
 import json
