@@ -67,6 +67,16 @@ def steps(cluster, job, tmp_path):
     return Steps(cluster, job, folder)
 
 
+@pytest.fixture
+def rocm(steps):
+    """Return a folder with a ROCm that tells its version, for ROCM_PATH."""
+    folder = steps.beside / "rocm"
+    (folder / ".info").mkdir(parents=True)
+    (folder / ".info" / "version").write_text("7.1.0-20\n")
+    (folder / "bin").mkdir()
+    return folder
+
+
 def wait_for(condition, seconds=20):
     until = time.monotonic() + seconds
     while not condition():

@@ -1,5 +1,6 @@
 """Sweeps of several ranks in a step of two nodes: the recipe, and what a run leaves."""
 
+import contextlib
 import json
 import sys
 
@@ -75,3 +76,21 @@ def lines_by_rank(text):
         if colon and number.strip().isdigit():
             said.setdefault(int(number), []).append(rest)
     return said
+
+
+@contextlib.contextmanager
+def changed(steps, before, after, node="node2"):
+    """Change something on a node with a shell's words, for as long as a ``with`` block lasts."""
+    done = steps.cluster.run("sh", "-c", before, cwd=steps.folder, host=node)
+    assert done.returncode == 0, done.stderr
+    try:
+        yield
+    finally:
+        steps.cluster.run("sh", "-c", after, cwd=steps.folder, host=node)
+
+
+def other_file(steps, path, text, node="node2"):
+    """Let a file have another text on a node: another file lies over it there, and nowhere else."""
+    beside = steps.beside / "other"
+    beside.write_text(text)
+    return changed(steps, f"mount --bind {beside} {path}", f"umount {path}", node)

@@ -1,33 +1,6 @@
-"""The nodes of a sweep: a snapshot of each, what sets one apart, and a run that goes on elsewhere."""
+"""The nodes of a sweep: a snapshot of each, and what sets one apart."""
 
-import contextlib
-
-import pytest
-
-from tests.slurm.rank_sweeps import FOUR, SWEEP, Run, recipe
-
-
-@pytest.fixture
-def rocm(steps):
-    """Return a folder with a ROCm that tells its version."""
-    folder = steps.beside / "rocm"
-    (folder / ".info").mkdir(parents=True)
-    (folder / ".info" / "version").write_text("7.1.0-20\n")
-    (folder / "bin").mkdir()
-    return folder
-
-
-@contextlib.contextmanager
-def other_file(steps, path, text, node="node2"):
-    """Let a file have another text on a node: it lies over it there, and nowhere else."""
-    beside = steps.beside / "other"
-    beside.write_text(text)
-    mounted = steps.cluster.run("mount", "--bind", beside, path, cwd=steps.folder, host=node)
-    assert mounted.returncode == 0, mounted.stderr
-    try:
-        yield
-    finally:
-        steps.cluster.run("umount", path, cwd=steps.folder, host=node)
+from tests.slurm.rank_sweeps import FOUR, SWEEP, Run, other_file, recipe
 
 
 def test_each_node_has_its_snapshot(steps):
