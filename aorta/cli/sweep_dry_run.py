@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from aorta.cli.sweep_dry_run_launch import launch_rows
 from aorta.cli.sweep_effect import effect
 from aorta.host.redaction import Redaction, secrets_of
 from aorta.model.text import count_of, printable
@@ -25,7 +26,8 @@ Row = tuple[str, str]
 def dry_run_text(plan: "Plan", environ: Mapping[str, str], problems: "Sequence[Problem]", output: str) -> str:
     """Return what a plan would run, with secrets taken out; ``problems`` come last."""
     redaction = _redaction(plan, environ)
-    lines = [*_columns([*_head(plan, output), *_trials(plan), *_rules(plan, redaction)])]
+    head = [*_head(plan, output), *launch_rows(plan, environ), *_trials(plan), *_rules(plan, redaction)]
+    lines = [*_columns(head)]
     for cell in plan.cells:
         about = "  (baseline)" if cell.name == plan.baseline else ""
         lines += ["", f"Cell {cell.name}{about}"]

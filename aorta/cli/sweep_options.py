@@ -101,6 +101,14 @@ _OPTIONS = (
         is_flag=True,
         help="Of several ranks: go on with fresh processes after a trial that lost one.",
     ),
+    click.option(
+        "--join-timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=120.0,
+        show_default=True,
+        metavar="S",
+        help="Of several ranks: the longest wait for each other in the beginning, in seconds.",
+    ),
     click.option("--junit", metavar="FILE", callback=_no_option, help="Write the outcome as JUnit XML too."),
     click.option(
         "--fail-on",

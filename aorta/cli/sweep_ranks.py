@@ -20,7 +20,7 @@ def job_of(plan: "Plan", environ: Mapping[str, str]) -> "Identity":
 
     One whose variables contradict each other counts as the task that its step says, to tell the others.
     """
-    from aorta.launch.identity import Identity, identity_of, identity_of_step
+    from aorta.launch.identity import Identity, identity_of, identity_without_torch
     from aorta.launch.tasks import LaunchError
     from aorta.sweep.recipe.model import COMMAND
     from aorta.workloads.discovery import UnknownWorkloadError, find
@@ -33,11 +33,23 @@ def job_of(plan: "Plan", environ: Mapping[str, str]) -> "Identity":
     except UnknownWorkloadError:
         return Identity()
     except LaunchError:
-        return identity_of_step(environ)
+        return identity_without_torch(environ)
 
 
-def on_all_ranks(asked: "Asked", job: "Identity", errors: Sequence[str], go: "Callable[[Team], int]") -> int:
-    """Meet the other ranks, and return the exit status: ``go`` is what rank 0 does."""
+def is_first(environ: Mapping[str, str]) -> bool:
+    """Tell whether this task is to say what all of them would: it is the first one, or may be."""
+    from aorta.launch.tasks import LaunchError, tasks_of
+
+    try:
+        return tasks_of(environ).rank == 0
+    except LaunchError:
+        return True
+
+
+def on_all_ranks(
+    asked: "Asked", job: "Identity", errors: Sequence[str], join_s: float, go: "Callable[[Team], int]"
+) -> int:
+    """Meet the other ranks in ``join_s`` seconds; return the exit status. ``go`` is what rank 0 does."""
     from aorta.sweep.ranks.follower import LostLeaderError
     from aorta.sweep.ranks.meeting import RefusedError
     from aorta.sweep.ranks.team import Team, hello_for, join
@@ -45,8 +57,8 @@ def on_all_ranks(asked: "Asked", job: "Identity", errors: Sequence[str], go: "Ca
     own = hello_for(asked.plan, job, asked.fingerprint, errors)
     try:
         if job.rank:
-            return join(asked.plan, job, os.environ, own)
-        team = Team(asked.plan, job, os.environ, own)
+            return join(asked.plan, job, os.environ, own, join_s)
+        team = Team(asked.plan, job, os.environ, own, join_s)
     except RefusedError as refused:
         for line in refused.problems:
             say(f"aorta: {line}")

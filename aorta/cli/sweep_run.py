@@ -12,7 +12,7 @@ import click
 from aorta.cli.errors import Failure, Misuse, printing
 from aorta.cli.sweep_earlier import differing_keys, latest, named_run, warn_of_a_crash
 from aorta.cli.sweep_options import COMMAND_WORDS, LATEST, SweepCommand, no_words, with_options
-from aorta.cli.sweep_ranks import job_of, on_all_ranks
+from aorta.cli.sweep_ranks import is_first, job_of, on_all_ranks
 from aorta.instrumentation.process import Stdout, Stopped, say
 from aorta.instrumentation.write import told
 
@@ -48,13 +48,19 @@ def run(context: click.Context, /, **asked: Any) -> None:
         job = job_of(plan, os.environ)
         problems = _problems(plan, asked["output"] if job.rank == 0 else None)
     if asked["dry_run"]:
-        context.exit(_dry_run(plan, problems, asked["output"], shown=job.rank == 0))
+        context.exit(_dry_run(plan, problems, asked["output"]))
     asked_for = _asked_for(plan, registries, asked, problems)
     if job.alone:
         _refuse(problems)
         context.exit(_go(asked, asked_for, earlier, None))
     context.exit(
-        on_all_ranks(asked_for, job, _errors(problems), lambda team: _go(asked, asked_for, earlier, team))
+        on_all_ranks(
+            asked_for,
+            job,
+            _errors(problems),
+            asked["join_timeout"],
+            lambda team: _go(asked, asked_for, earlier, team),
+        )
     )
 
 
@@ -129,8 +135,9 @@ def _registries(asked: Mapping[str, Any], recipe: "Recipe") -> "Registries":
     from aorta.sweep.definitions.registry import registries
 
     found = registries(asked["mitigations_file"], recipe)
-    for problem in found.problems:
-        say(f"aorta: {problem}")
+    if is_first(os.environ):
+        for problem in found.problems:
+            say(f"aorta: {problem}")
     return found
 
 
@@ -146,11 +153,11 @@ def _problems(plan: "Plan", output: str | None) -> "list[Problem]":
     return problems(plan, os.environ, output)
 
 
-def _dry_run(plan: "Plan", problems: "list[Problem]", output: str, *, shown: bool) -> int:
+def _dry_run(plan: "Plan", problems: "list[Problem]", output: str) -> int:
     from aorta.cli.sweep_dry_run import dry_run_text
     from aorta.sweep.planning.checks import ERROR
 
-    if shown:
+    if is_first(os.environ):
         with printing():
             sys.stdout.write(dry_run_text(plan, os.environ, problems, output))
             sys.stdout.flush()

@@ -25,6 +25,17 @@ from aorta.model.frozen import frozen
 TORCHRUN, SLURM_STEP, BY_HAND, ALONE = ("torchrun", "slurm", "environment", "none")
 LOOPBACK = "127.0.0.1"
 
+TORCHELASTIC_RUN = "TORCHELASTIC_RUN_ID"
+
+#: What is of one launch and of no other, and the same for all its processes.
+_NAMES = {
+    TORCHRUN: (TORCHELASTIC_RUN, "MASTER_ADDR", "MASTER_PORT"),
+    "openmpi": ("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid"),
+    "mpich": ("PALS_APID",),
+}
+#: Jobs of batch systems; what was launched in one of them may be one of several.
+_BATCH = ("PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
+
 _KINDS = {OPEN_MPI: "openmpi", MVAPICH: "mvapich", MPICH: "mpich", SLURM: SLURM_STEP}
 _STARTED = "torchrun … -m aorta sweep run …, or srun aorta sweep run …"
 
@@ -62,14 +73,17 @@ def identity_of(environ: Mapping[str, str]) -> Identity:
     if size is None:
         _check_step(environ)
     tasks = tasks_of(environ)
+    if size == 1:
+        _check_alone(environ, tasks)
+        return Identity()
     if tasks.size == 1:
-        _check_script(environ, told=size is not None)
+        _check_script(environ)
         return Identity()
     family = _family(environ)
     if family is TORCH:
         _check_exported(environ, tasks)
     local_size = number_in(environ, family.local_size)
-    _check_local(tasks, local_size)
+    _check_local(tasks, family, local_size)
     launcher = _launcher(environ, family)
     return Identity(
         rank=tasks.rank,
@@ -105,10 +119,20 @@ def _check_step(environ: Mapping[str, str]) -> None:
         raise LaunchError(f"this is a step of {size} tasks, and SLURM_PROCID, which of them, is not set")
 
 
-def _check_script(environ: Mapping[str, str], *, told: bool) -> None:
+def _check_alone(environ: Mapping[str, str], tasks: Tasks) -> None:
+    """Refuse a WORLD_SIZE of 1 that was set for many tasks: each would take itself for all there is."""
+    # An agent of torchrun that has one worker, and knows of no other agent, is a job of its own.
+    if tasks.size > 1 and TORCHELASTIC_RUN not in environ:
+        raise LaunchError(
+            f"WORLD_SIZE is 1, and this is one of {tasks.size} tasks of its launcher: was it exported before?"
+            " unset WORLD_SIZE and RANK; the launcher's own variables are used then"
+        )
+
+
+def _check_script(environ: Mapping[str, str]) -> None:
     """Refuse the script of a job, or the shell of an allocation, that has tasks and is none of them."""
     job = environ.get("SLURM_JOB_ID")
-    if told or not job or in_slurm_step(environ):
+    if not job or in_slurm_step(environ):
         return
     count = number_in(environ, ("SLURM_NTASKS", "SLURM_NPROCS")) or 1
     nodes = number_in(environ, ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")) or 1
@@ -122,7 +146,7 @@ def _check_script(environ: Mapping[str, str], *, told: bool) -> None:
 
 def _check_exported(environ: Mapping[str, str], tasks: Tasks) -> None:
     """Refuse a RANK that was set once for all tasks of a step: all would take themselves for one."""
-    if not in_slurm_step(environ) or "TORCHELASTIC_RUN_ID" in environ:
+    if not in_slurm_step(environ) or TORCHELASTIC_RUN in environ:
         return
     size, rank = number_in(environ, SLURM.size), number_in(environ, SLURM.rank)
     if size == tasks.size and rank is not None and rank != tasks.rank:
@@ -132,13 +156,13 @@ def _check_exported(environ: Mapping[str, str], tasks: Tasks) -> None:
         )
 
 
-def _check_local(tasks: Tasks, local_size: int | None) -> None:
+def _check_local(tasks: Tasks, family: Family, local_size: int | None) -> None:
     if local_size is not None and local_size > tasks.size:
-        raise LaunchError(f"LOCAL_WORLD_SIZE is {local_size} and WORLD_SIZE is {tasks.size}")
+        raise LaunchError(f"{family.local_size[0]} is {local_size} and {family.size[0]} is {tasks.size}")
     if tasks.local_rank is not None and tasks.local_rank > tasks.rank:
         raise LaunchError(
-            f"LOCAL_RANK is {tasks.local_rank} and RANK is {tasks.rank}: of a node's ranks none has a"
-            " smaller number than its place there"
+            f"{family.local_rank[0]} is {tasks.local_rank} and {family.rank[0]} is {tasks.rank}: of a node's"
+            " ranks none has a smaller number than its place there"
         )
 
 
@@ -152,7 +176,7 @@ def _family(environ: Mapping[str, str]) -> Family:
 
 def _launcher(environ: Mapping[str, str], family: Family) -> str:
     if family is TORCH:
-        return TORCHRUN if "TORCHELASTIC_RUN_ID" in environ else BY_HAND
+        return TORCHRUN if TORCHELASTIC_RUN in environ else BY_HAND
     return _KINDS[family]
 
 
@@ -176,21 +200,25 @@ def _address(environ: Mapping[str, str], tasks: Tasks, launcher: str) -> str:
 
 
 def _job(environ: Mapping[str, str], launcher: str) -> str | None:
-    """Return a name of the launched job."""
-    names = {
-        TORCHRUN: ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT"),
-        "openmpi": ("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid"),
-    }.get(launcher, ())
+    """Return a name of the launched job; None where nothing tells one launch from another.
+
+    Not TORCHELASTIC_RESTART_COUNT: each agent counts its own workers' failures. Not the Slurm step of an
+    mpirun either: its processes on the first node are in none.
+    """
+    names = _NAMES.get(launcher, ())
     found = [environ[name] for name in names if environ.get(name)]
-    if in_slurm_step(environ):
+    if launcher in (SLURM_STEP, BY_HAND) and in_slurm_step(environ):
         step = environ.get("SLURM_STEP_ID") or environ.get("SLURM_STEPID", "")
-        restarts = environ.get("SLURM_RESTART_COUNT", "0")
-        found = ["slurm", environ.get("SLURM_JOB_ID", ""), step, restarts, *found]
+        return ".".join(
+            ["slurm", environ.get("SLURM_JOB_ID", ""), step, environ.get("SLURM_RESTART_COUNT", "0")]
+        )
+    if not found:
+        found = [environ[name] for name in (*_BATCH, "MASTER_PORT") if environ.get(name)]
     return ".".join(found) or None
 
 
-def identity_of_step(environ: Mapping[str, str]) -> Identity:
-    """Return the identity that a Slurm step gives this task, whatever else was told; alone outside of one."""
+def identity_without_torch(environ: Mapping[str, str]) -> Identity:
+    """Return the identity that the launcher gives this task, whatever RANK and its like tell; else alone."""
     others = {*TORCH.size, *TORCH.rank, *TORCH.local_rank, *TORCH.local_size, *TORCH.node, *TORCH.nodes}
     try:
         return identity_of({name: value for name, value in environ.items() if name not in others})

@@ -3,7 +3,7 @@
 import binascii
 import errno
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from aorta.launch.identity import Identity
 from aorta.launch.tasks import LaunchError
@@ -45,18 +45,38 @@ def base_of(environ: Mapping[str, str], identity: Identity) -> int | None:
     return _FIRST + binascii.crc32(identity.job.encode("utf-8", "surrogateescape")) % _BASES
 
 
+def trusts_agent(environ: Mapping[str, str], identity: Identity) -> bool:
+    """Tell whether rank 0 tells the others through torchrun's agent where they meet. Raises LaunchError."""
+    return identity.agent_store and told_base(environ) is None
+
+
+def meeting_ports(environ: Mapping[str, str], identity: Identity) -> Sequence[int]:
+    """Return the ports at which rank 0 may wait for the others, in their order; 0 is any free one.
+
+    Raises LaunchError where none is known to all.
+    """
+    if trusts_agent(environ, identity):
+        return [0]
+    base = base_of(environ, identity)
+    if identity.port is not None and not identity.agent_store:
+        return [identity.port]
+    if base is None:
+        raise LaunchError(
+            f"nobody told where the ranks meet ({identity.launcher} does not): set MASTER_PORT, or"
+            f" {PORT_BASE}, to the same number on all of them"
+        )
+    return range(base + PORTS - MEETING, base + PORTS)
+
+
 def bound(ports: Iterable[int], address: str) -> socket.socket | None:
     """Return a socket that holds the first free port of some on this host; None where all are taken.
 
     No other holder can have it, but a server that sets SO_REUSEADDR, as a trial's rank 0 does, can bind and
     listen at the port while this socket holds it.
     """
-    family = _family(address)
     for port in ports:
-        holder = socket.socket(family, socket.SOCK_STREAM)
+        holder = _made(address)
         try:
-            if family == socket.AF_INET6:
-                holder.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
             holder.bind(("", port))
         except OSError as error:
             holder.close()
@@ -66,6 +86,34 @@ def bound(ports: Iterable[int], address: str) -> socket.socket | None:
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             return holder
     return None
+
+
+def listening(port: int, address: str) -> socket.socket:
+    """Return a socket that listens at a port which a launcher chose. Raises OSError when it is taken.
+
+    The kernel remembers connections of an earlier sweep for a minute; they are no reason not to listen.
+    """
+    made = bound([port], address)
+    if made is None:
+        made = _made(address)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        if made.getsockname()[1] == 0:
+            made.bind(("", port))
+        # Of two sockets that share a port like that, the kernel lets one listen.
+        made.listen(1024)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _made(address: str) -> socket.socket:
+    family = _family(address)
+    made = socket.socket(family, socket.SOCK_STREAM)
+    if family == socket.AF_INET6:
+        made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+    return made
 
 
 def _family(address: str) -> socket.AddressFamily:

@@ -27,15 +27,17 @@ class ChannelClosedError(Exception):
 class Channel:
     """One end of a connection. Any thread may send; one receives."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, limit: int = LIMIT) -> None:
         self._socket = connection
+        #: The longest message that is taken, in bytes.
+        self.limit = limit
         self._sending = threading.Lock()
         self._received = bytearray()
         self._unread: list[Message] = []
         with contextlib.suppress(OSError):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            limit = struct.pack("ll", _SENDING_S, 0)
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+            patience = struct.pack("ll", _SENDING_S, 0)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
         connection.setblocking(True)
 
     def fileno(self) -> int:
@@ -62,7 +64,7 @@ class Channel:
         if not piece:
             raise ChannelClosedError("its connection was closed")
         self._received += piece
-        if len(self._received) > LIMIT:
+        if len(self._received) > self.limit:
             raise ChannelClosedError("it sent more than a message may hold")
         if b"\n" not in piece:
             return []

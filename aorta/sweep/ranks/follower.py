@@ -1,19 +1,12 @@
 """``Follower``: the connection of another rank to rank 0; a thread of its own listens."""
 
 import select
-import socket
 import threading
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from aorta.sweep.ranks.channel import ALIVE, SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
-from aorta.sweep.ranks.hello import Hello, as_message
-from aorta.sweep.ranks.leader import HELLO, KNOWN
-
-#: Seconds for one try to reach a port, and for an answer there.
-_TRY_S = 3.0
-_PAUSE_S = 0.1
 
 ABORT, END = ("abort", "end")
 
@@ -90,36 +83,3 @@ class Follower:
                 elif message["kind"] != ALIVE:
                     self._orders.append(message)
             self._changed.notify_all()
-
-
-def greeted(address: str, port: int, hello: Hello) -> Channel | None:
-    """Return a connection on which a hello was said; None where nobody listens, or another job's aorta.
-
-    Raises socket.gaierror for an address that cannot be looked up, and OSError.
-    """
-    try:
-        connection = socket.create_connection((address, port), timeout=_TRY_S)
-    except socket.gaierror:
-        raise
-    except OSError:
-        return None
-    channel = Channel(connection)
-    try:
-        channel.send(HELLO, **as_message(hello))
-        if _is_known(channel):
-            return channel
-    except ChannelClosedError:
-        pass
-    channel.close()
-    return None
-
-
-def _is_known(channel: Channel) -> bool:
-    """Tell whether the other side gives a sign of life to this rank: a stranger gets none."""
-    until = time.monotonic() + _TRY_S
-    while (left := until - time.monotonic()) > 0:
-        ready = select.select([channel], [], [], left)[0]
-        if ready and (messages := channel.received()):
-            channel.put_back(messages[1:])
-            return bool(messages[0]["kind"] == KNOWN)
-    return False

@@ -35,6 +35,21 @@ class Hello:
         return f"rank {self.rank} on {self.host}"
 
 
+_NUMBER, _TEXT = (int, type(None)), (str, type(None))
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "rank": int,
+    "size": int,
+    "host": str,
+    "pid": int,
+    "job": _TEXT,
+    "local_rank": _NUMBER,
+    "local_size": _NUMBER,
+    "node": _NUMBER,
+    "facts": dict,
+    "problems": (list, tuple),
+}
+
+
 def hello_of(identity: Identity, facts: Mapping[str, str | None], problems: Sequence[str] = ()) -> Hello:
     """Return what this process tells."""
     return Hello(
@@ -58,9 +73,19 @@ def as_message(hello: Hello) -> dict[str, Any]:
 
 
 def from_message(message: Mapping[str, Any]) -> Hello:
-    """Return the hello that a message holds. Raises TypeError for another."""
-    given = {name: value for name, value in message.items() if name != "kind"}
-    return Hello(**{**given, "problems": tuple(given.get("problems") or ())})
+    """Return the hello that a message holds; what another version of aorta says beside it does not count.
+
+    Raises TypeError for what is none.
+    """
+    given = {name: message[name] for name in _KINDS if name in message}
+    for name, value in given.items():
+        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
+            raise TypeError(name)
+    if given.get("rank", 0) < 0 or not all(isinstance(one, str) for one in given.get("problems", ())):
+        raise TypeError("rank or problems")
+    if not all(isinstance(one, str | None) for one in given.get("facts", {}).values()):
+        raise TypeError("facts")
+    return Hello(**{**given, "problems": tuple(given.get("problems", ()))})
 
 
 def disagreements(hellos: Sequence[Hello]) -> list[str]:

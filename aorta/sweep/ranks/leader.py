@@ -8,14 +8,19 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from aorta.sweep.ranks.channel import ALIVE, SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
+from aorta.sweep.ranks.channel import ALIVE, LIMIT, SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
+from aorta.sweep.ranks.greeting import HELLO, KNOWN, LATE, STRANGER
 from aorta.sweep.ranks.hello import Hello, as_message, from_message
 
-HELLO, KNOWN, STRANGER, WELCOME, REFUSED = ("hello", "known", "stranger", "welcome", "refused")
+WELCOME, REFUSED = ("welcome", "refused")
 _LOOK_S = 0.25
+
+#: The longest hello in bytes, and how many connections may be open that have not said theirs, beside one for
+#: each rank: a program that only connects does not use up memory or files.
+_HELLO_BYTES, _STRANGERS = 1 << 20, 256
 
 
 class Member:
@@ -40,6 +45,8 @@ class Leader:
         self.members: dict[int, Member] = {}
         #: What contradicts itself so that no run can begin.
         self.wrong: list[str] = []
+        #: Whether ranks may still come. Later ones are of the next sweep, and wait for this one's end.
+        self.admits = True
         self._listener = holder
         self._changed = threading.Condition()  # its lock may be taken twice
         self._ended = False
@@ -62,9 +69,20 @@ class Leader:
                 self._changed.wait(_LOOK_S if until is None else min(_LOOK_S, until - now))
         return True
 
-    def gather(self, until: float) -> bool:
-        """Wait for all ranks; tell whether they came. Ends early when something is wrong already."""
-        return self.wait(lambda: bool(self.wrong) or len(self.members) == self.own.size - 1, until)
+    def gather(self, until: float, late_s: float) -> bool:
+        """Wait for all ranks; tell whether they came.
+
+        When one of them cannot run, or something contradicts itself, the rest get ``late_s`` to hear of it.
+        """
+        self.wait(lambda: self._is_known_to_fail() or not self.missing(), until)
+        came = self.wait(lambda: not self.missing(), min(until, time.monotonic() + late_s))
+        with self._changed:
+            self.admits = False
+        return came
+
+    def _is_known_to_fail(self) -> bool:
+        hellos = [self.own, *(member.hello for member in self.members.values())]
+        return bool(self.wrong) or any(hello.problems or hello.size != self.own.size for hello in hellos)
 
     def missing(self) -> list[int]:
         """Return the ranks that did not come."""
@@ -126,7 +144,9 @@ class Leader:
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
-            channel = Channel(connection)
+            channel = Channel(connection, _HELLO_BYTES)
+            if len(self._strangers) >= self.own.size + _STRANGERS:
+                self._gone(next(iter(self._strangers)), "")
             self._strangers[channel] = time.monotonic()
             self._selector.register(channel, selectors.EVENT_READ, channel)
 
@@ -153,20 +173,22 @@ class Leader:
             hello = from_message(message) if message["kind"] == HELLO else None
         except TypeError:
             hello = None
-        if hello is None or hello.job != self.own.job:
-            with contextlib.suppress(ChannelClosedError):
-                channel.send(STRANGER)
-            self._gone(channel, "")
-            return
         with self._changed:
+            if hello is None or hello.job != self.own.job or not self.admits:
+                with contextlib.suppress(ChannelClosedError):
+                    channel.send(LATE if hello is not None and hello.job == self.own.job else STRANGER)
+                self._gone(channel, "")
+                return
             other = self.own if hello.rank == 0 else getattr(self.members.get(hello.rank), "hello", None)
-            if other is not None or not 0 <= hello.rank < self.own.size:
-                self.wrong.append(_contradiction(hello, other, self.own.size))
+            place = hello.rank
+            if other is not None or hello.rank >= self.own.size:
                 # It is told like all others.
-                hello = Hello(**{**as_message(hello), "rank": self.own.size + len(self.members)})
+                place = self.own.size + len(self.members)
+                self.wrong += _contradictions(hello, other, self.own)
             self._strangers.pop(channel, None)
-            self.members[hello.rank] = Member(hello, channel)
-            self.tell([hello.rank], KNOWN)
+            channel.limit = LIMIT
+            self.members[place] = Member(hello, channel)
+            self.tell([place], KNOWN)
             self._changed.notify_all()
 
     def _member(self, channel: Channel) -> Member | None:
@@ -189,20 +211,21 @@ class Leader:
 
     def _look(self, now: float) -> None:
         """Show that this rank is alive, and see who is not."""
-        for member in list(self.members.values()):
+        for place, member in list(self.members.items()):
             if member.gone is not None:
                 continue
             if now - member.seen > SILENCE_S:
                 self._gone(member.channel, f"nothing was heard of it for {SILENCE_S:g} s")
             else:
-                self.tell([member.hello.rank], ALIVE)
+                self.tell([place], ALIVE)
         for channel, since in list(self._strangers.items()):
             if now - since > SILENCE_S:
                 self._gone(channel, "")
 
 
-def _contradiction(hello: Hello, other: Hello | None, size: int) -> str:
+def _contradictions(hello: Hello, other: Hello | None, own: Hello) -> Iterator[str]:
     process = f"pid {hello.pid} on {hello.host}"
-    if other is None:
-        return f"{process} is told to be rank {hello.rank} of {size}: ranks are below the size"
-    return f"two are told to be rank {hello.rank}: pid {other.pid} on {other.host} and {process}"
+    if other is not None:
+        yield f"two are told to be rank {hello.rank}: pid {other.pid} on {other.host} and {process}"
+    elif hello.size == own.size:
+        yield f"{process} is told to be rank {hello.rank} of {own.size}: ranks are below the size"

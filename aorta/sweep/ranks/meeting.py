@@ -1,28 +1,35 @@
 """The ranks of a job find each other, and see that they are to run the same thing.
 
 Rank 0 listens at a port that the others can know: the one that it tells them through the store of
-torchrun's agent; else the launcher's own MASTER_PORT; else one of the first of the job's ports.
+torchrun's agent; else the launcher's own MASTER_PORT; else one of the last of the job's ports.
 """
 
 import contextlib
+import errno
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any
 
 from aorta.host.slow import interpreter
 from aorta.launch.identity import Identity
-from aorta.launch.ports import MEETING, PORT_BASE, PORTS, base_of, bound
+from aorta.launch.lookup import LOOKUP_S, addresses_of
+from aorta.launch.ports import PORT_BASE, bound, listening, meeting_ports, trusts_agent
 from aorta.launch.tasks import LaunchError
 from aorta.sweep.errors import SweepError
 from aorta.sweep.ranks import agent_store
-from aorta.sweep.ranks.follower import Follower, LostLeaderError, greeted
+from aorta.sweep.ranks.follower import Follower, LostLeaderError
+from aorta.sweep.ranks.greeting import NoLeaderError, greeted
 from aorta.sweep.ranks.hello import Hello, disagreements, from_message
 from aorta.sweep.ranks.leader import REFUSED, WELCOME, Leader
 
 #: Seconds that ranks wait for each other at the beginning.
 JOIN_S = 120.0
-#: Seconds that a rank which cannot run waits for the others, to tell them.
-REFUSING_S = 10.0
+#: Seconds that ranks which come late get to hear that the job cannot run.
+LATE_S = 15.0
+#: Seconds after which a port that something else has is given up: an earlier sweep of the job needs less to
+#: leave it.
+_TAKEN_S = 8.0
 _PAUSE_S = 0.1
 
 
@@ -32,14 +39,16 @@ class RefusedError(SweepError):
 
 def lead(identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float = JOIN_S) -> Leader:
     """Wait for all other ranks and return the connections to them. Raises RefusedError."""
-    until = time.monotonic() + (REFUSING_S if own.problems else join_s)
-    with _refusing():
+    until = time.monotonic() + join_s
+    with _refusing(own):
+        # Each trial's rank 0 will be looked up on this host too.
+        addresses_of(str(identity.address), min(LOOKUP_S, join_s))
         leader = Leader(_listening(identity, environ, own), own)
         try:
-            if identity.agent_store:
+            if trusts_agent(environ, identity):
                 where = f"{identity.address} {leader.port}"
-                agent_store.publish(interpreter() or "", identity, where, until, environ)
-            problems = _gathered(leader, until)
+                agent_store.publish(interpreter(), identity, where, until, environ)
+            problems = _gathered(leader, until, join_s)
         except BaseException:
             leader.close()
             raise
@@ -50,20 +59,18 @@ def lead(identity: Identity, environ: Mapping[str, str], own: Hello, join_s: flo
     return leader
 
 
-def _gathered(leader: Leader, until: float) -> list[str]:
+def _gathered(leader: Leader, until: float, join_s: float) -> list[str]:
     """Return what keeps the ranks from running, once all are there."""
-    came = leader.gather(until)
-    if leader.wrong:
-        return list(dict.fromkeys(leader.wrong))
+    came = leader.gather(until, LATE_S)
     hellos = [leader.own, *(member.hello for member in leader.members.values())]
-    problems = disagreements(hellos)
+    problems = [*dict.fromkeys(leader.wrong), *disagreements(hellos)]
     if not came and not problems:
         missing = leader.missing()
         shown = f"rank{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing[:8]))}"
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         problems.append(
-            f"{shown}{more} of {leader.own.size} did not come: rank 0 waited on {leader.own.host} at port"
-            f" {leader.port}"
+            f"{shown}{more} of {leader.own.size} did not come within {join_s:g} s (--join-timeout): rank 0"
+            f" waited on {leader.own.host} at port {leader.port}"
         )
     gone = [member for member in leader.members.values() if member.gone is not None]
     problems += [f"{member.hello.named} left before the run: {member.gone}" for member in gone]
@@ -77,90 +84,113 @@ def follow(
 
     Raises RefusedError.
     """
-    until = time.monotonic() + (REFUSING_S if own.problems else join_s)
-    with _refusing():
-        follower = _found(identity, environ, own, until)
+    with _refusing(own):
+        follower = _found(identity, environ, own, join_s)
     try:
-        order = follower.order(until + join_s)
+        # Rank 0 may have begun to wait later than this rank.
+        order = follower.order(time.monotonic() + join_s + LATE_S)
+        if order["kind"] != WELCOME:
+            raise RefusedError(_lines(order))
+        return follower, from_message(order["place"])
     except LostLeaderError as error:
-        raise RefusedError([f"rank 0 left before the run: {error}"]) from None
-    if order["kind"] != WELCOME:
         follower.close()
-        raise RefusedError(order["lines"])
-    return follower, from_message(order["place"])
+        raise RefusedError([*own.problems, f"rank 0 left before the run: {error}"]) from None
+    except BaseException:
+        follower.close()
+        raise
+
+
+def _lines(order: Mapping[str, Any]) -> list[str]:
+    if order["kind"] == REFUSED and isinstance(order.get("lines"), list):
+        return [str(line) for line in order["lines"]]
+    return ["rank 0 ended before the run"]
 
 
 @contextlib.contextmanager
-def _refusing() -> Iterator[None]:
+def _refusing(own: Hello) -> Iterator[None]:
+    """Tell what keeps ranks from meeting, after what keeps this one from running anyway."""
     try:
         yield
     except LaunchError as error:
-        raise RefusedError([str(error)]) from None
+        raise RefusedError(list(dict.fromkeys((*own.problems, str(error))))) from None
 
 
 def _listening(identity: Identity, environ: Mapping[str, str], own: Hello) -> socket.socket:
     """Return the socket at which this rank 0 waits for the others. Raises LaunchError."""
-    ports = _ports(identity, environ)
-    address = identity.address or ""
+    ports, address = meeting_ports(environ, identity), str(identity.address)
+    if len(ports) == 1:
+        try:
+            return listening(ports[0], address)
+        except OSError as error:
+            _ask_other(ports[0], own)
+            if error.errno == errno.EADDRINUSE:
+                raise LaunchError(_taken(ports[0], address)) from None
+            raise LaunchError(f"rank 0 cannot listen at port {ports[0]}: {error.strerror}") from None
     for port in ports:
         holder = bound([port], address)
         if holder is not None:
             return holder
-        # It may be the port of another rank 0 of this job, which hears so that there are two.
-        with contextlib.suppress(OSError):
-            channel = greeted(address, port, own)
-            if channel is not None:
-                Follower(channel).order(time.monotonic() + REFUSING_S)
-    if identity.port is not None and not identity.agent_store:
-        raise LaunchError(
-            f"port {identity.port} is in use on {own.host}: choose another MASTER_PORT for this job, or let"
-            " torchrun choose one with --standalone"
-        )
+        _ask_other(port, own)
     raise LaunchError(f"ports {ports[0]} to {ports[-1]} are in use on {own.host}: set {PORT_BASE} to others")
 
 
-def _ports(identity: Identity, environ: Mapping[str, str]) -> Sequence[int]:
-    """Return the ports at which rank 0 may wait, in their order. Raises LaunchError where none is known."""
-    base = base_of(environ, identity)
-    if identity.agent_store:
-        # The others are told, so it may be any.
-        return [0] if base is None else range(base + PORTS - MEETING, base + PORTS)
-    if identity.port is not None:
-        return [identity.port]
-    if base is None:
-        raise LaunchError(
-            f"nobody told where the ranks meet: set MASTER_PORT, or {PORT_BASE}, to the same on all of them"
-        )
-    return range(base + PORTS - MEETING, base + PORTS)
+def _ask_other(port: int, own: Hello) -> None:
+    """See whether another rank 0 of this job has a port here. Raises RefusedError when it has."""
+    with contextlib.suppress(NoLeaderError, LostLeaderError):
+        other = Follower(greeted("127.0.0.1", port, own))
+        with contextlib.closing(other):
+            raise RefusedError(_lines(other.order(time.monotonic() + JOIN_S)))
 
 
-def _found(identity: Identity, environ: Mapping[str, str], own: Hello, until: float) -> Follower:
-    """Return a connection to rank 0. Raises LaunchError."""
-    why = "nobody listens there"
-    for address, port in _places(identity, environ, until):
-        try:
-            channel = greeted(address, port, own)
-        except OSError as error:
-            why, channel = error.strerror or str(error), None
-        if channel is not None:
-            return Follower(channel)
-        if time.monotonic() >= until:
-            break
-    raise LaunchError(
-        f"rank {own.rank} on {own.host} found no rank 0 at {identity.address} ({why}): is it running, and is"
-        " MASTER_ADDR a name or number that all hosts can reach?"
+def _taken(port: int, address: str) -> str:
+    return (
+        f"port {port} of {address} is in use by something else: choose another MASTER_PORT for this job,"
+        " or let torchrun choose one with --standalone"
     )
 
 
-def _places(identity: Identity, environ: Mapping[str, str], until: float) -> Iterator[tuple[str, int]]:
-    """Yield where rank 0 may be, again and again."""
-    if identity.agent_store:
-        for line in agent_store.told(interpreter() or "", identity, until, environ):
-            address, _, number = line.rpartition(" ")
-            yield address, int(number)
-        return
-    ports = _ports(identity, environ)
-    while True:
-        for port in ports:
-            yield identity.address or "", port
-        time.sleep(_PAUSE_S)
+def _found(identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float) -> Follower:
+    """Return a connection to rank 0. Raises LaunchError."""
+    until = time.monotonic() + join_s
+    address, ports = str(identity.address), meeting_ports(environ, identity)
+    only = ports[0] if len(ports) == 1 and ports[0] else None
+    taken_at: float | None = None
+    why = "nobody told"
+    with contextlib.closing(_places(identity, environ, ports, until)) as places:
+        for place in places:
+            try:
+                return Follower(greeted(*place, own))
+            except NoLeaderError as error:
+                why, now = str(error), time.monotonic()
+                taken_at = (taken_at or now) if error.taken else None
+            if only and taken_at and now >= taken_at + _TAKEN_S:
+                raise LaunchError(_taken(only, address))
+            if now >= until:
+                break
+            time.sleep(_PAUSE_S if len(ports) == 1 or place[1] == ports[-1] else 0.0)
+    where = (
+        f"port {only}"
+        if only
+        else f"ports {ports[0]} to {ports[-1]}"
+        if ports[0]
+        else "the port that it told"
+    )
+    raise LaunchError(
+        f"{own.named} found no rank 0 at {address}, {where}, within {join_s:g} s ({why}): does aorta run as"
+        " rank 0 of this job, and is MASTER_ADDR a name or number that all hosts can reach?"
+    )
+
+
+def _places(
+    identity: Identity, environ: Mapping[str, str], ports: Sequence[int], until: float
+) -> Generator[tuple[str, int], None, None]:
+    """Yield where rank 0 may be, again and again. Raises LaunchError."""
+    hosts = addresses_of(str(identity.address), min(LOOKUP_S, max(until - time.monotonic(), 1.0)))
+    if not trusts_agent(environ, identity):
+        while True:
+            yield from ((host, port) for host in hosts for port in ports)
+    with contextlib.closing(agent_store.told(interpreter(), identity, until, environ)) as lines:
+        for line in lines:
+            _, _, number = line.rpartition(" ")
+            if number.isascii() and number.isdigit():
+                yield from ((host, int(number)) for host in hosts)

@@ -37,8 +37,8 @@ class Team:
     ) -> None:
         self._plan = plan
         self._identity = identity
-        self._ports = TrialPorts(environ, identity)
         self._leader = lead(identity, environ, own, join_s)
+        self._ports = TrialPorts(environ, identity)
         self._places = placed([own, *(member.hello for member in self._leader.members.values())])
         self.nodes = SeveralNodes(self._leader, self._places)
         self.launcher = identity.launcher

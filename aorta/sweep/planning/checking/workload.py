@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from aorta.launch.identity import Identity, identity_of
-from aorta.launch.ports import MEETING, PORT_BASE, PORTS, told_base
+from aorta.launch.identity import identity_of
+from aorta.launch.ports import MEETING, PORT_BASE, PORTS, meeting_ports, told_base
 from aorta.launch.tasks import LaunchError, tasks_of
 from aorta.model.text import printable
-from aorta.sweep.planning.checking.problem import ERROR, Problem, error, of_cells
+from aorta.sweep.planning.checking.problem import ERROR, HERE, Problem, error, of_cells
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import COMMAND
 
@@ -53,44 +53,57 @@ def _not_json(value: object, place: str) -> Iterator[str]:
 def check_launch(
     plan: Plan, environ: Mapping[str, str], workload: "type[Workload] | None"
 ) -> Iterator[Problem]:
-    """Yield what is wrong with the size of the job, and with the ports that trials meet at."""
+    """Yield what is wrong with the size of the job, and with the ports that it meets at.
+
+    That there are too few ranks is so here: the plan may be in order.
+    """
     from aorta.workloads.protocol import SINGLE_PROCESS
 
     try:
+        if workload is None or workload.launch_mode == SINGLE_PROCESS:
+            if (size := tasks_of(environ).size) > 1:
+                yield from _single(plan, size, workload)
+            return
+        identity = identity_of(environ)
         base = told_base(environ)
-        if workload is not None and workload.launch_mode != SINGLE_PROCESS:
-            identity = identity_of(environ)
-        else:
-            identity = Identity(size=tasks_of(environ).size)
+        if not identity.alone:
+            meeting_ports(environ, identity)
     except LaunchError as wrong:
         yield error(str(wrong))
         return
-    size = identity.size
-    if workload is None:
-        if plan.workload == COMMAND and size > 1:
-            yield error(
-                f"this is one of {size} tasks, but a command is started by one aorta: run aorta once, and put"
-                " the launcher behind --, as in -- torchrun --nproc-per-node=8 train.py"
-            )
-    elif workload.launch_mode == SINGLE_PROCESS and size > 1:
+    if identity.size < workload.min_world_size:
+        yield _too_few(plan, identity.size, workload.min_world_size)
+    elif not identity.alone and base is not None:
+        yield from _enough_ports(plan, base)
+
+
+def _single(plan: Plan, size: int, workload: "type[Workload] | None") -> Iterator[Problem]:
+    if plan.workload == COMMAND:
+        yield error(
+            f"this is one of {size} tasks, but a command is started by one aorta: run aorta once, and put"
+            " the launcher behind --, as in -- torchrun --nproc-per-node=8 train.py"
+        )
+    elif workload is not None:
         yield error(
             f"this is one of {size} tasks, but workload {plan.workload} is for a single process: start"
             " aorta without a launcher"
         )
-    elif size < workload.min_world_size:
-        yield error(
-            f"workload {plan.workload} needs {workload.min_world_size} ranks or more, and there is {size}: "
-            "start aorta on each, as in torchrun --standalone --nproc-per-node=2 -m aorta sweep run …, or "
-            "srun --ntasks-per-node=2 aorta sweep run …"
-        )
-    elif size > 1 and base is not None:
-        yield from _enough_ports(plan, base)
+
+
+def _too_few(plan: Plan, size: int, least: int) -> Problem:
+    text = (
+        f"workload {plan.workload} needs {least} ranks or more, and there is {size}: start aorta on each, as"
+        f" in torchrun --standalone --nproc-per-node={least} -m aorta sweep run …, or"
+        f" srun --ntasks={least} aorta sweep run …"
+    )
+    return Problem(severity=HERE, text=text)
 
 
 def _enough_ports(plan: Plan, base: int) -> Iterator[Problem]:
     trials = sum(cell.trials for cell in plan.cells)
     if trials > PORTS - MEETING:
         yield error(
-            f"{trials} trials of several ranks are planned, and {PORT_BASE}={base} has {PORTS} ports, each of"
-            " which is used once: leave the variable out, or run fewer trials"
+            f"{trials} trials of several ranks are planned, and {PORT_BASE}={base} has {PORTS - MEETING}"
+            f" ports for them ({MEETING} of its {PORTS} are for the ranks to meet), each of which is used"
+            " once: leave the variable out, or run fewer trials"
         )
