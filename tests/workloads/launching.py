@@ -1,61 +1,83 @@
-"""Ranks of one trial, each a real process with the variables of a launcher."""
+"""Sweeps of several ranks by the real command line, started by hand or by torchrun, and what they leave."""
 
+import itertools
+import json
 import os
-import socket
-import subprocess
 import sys
 
-RANK = """
-import json, os, sys
-from aorta.sweep.files import TrialFiles
-from aorta.sweep.planning.plan import Plan, PlannedCell
-from aorta.sweep.recipe.model import Recipe
-from aorta.sweep.definitions.registry import Environment
-from aorta.sweep.workload.trial import WorkloadRunner
+from aorta.launch.ports import bound
+from tests.parts import losses
 
-name, stem, config, isolation = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), sys.argv[4]
-cell = PlannedCell(
-    name="c", mitigations=("none",), environment=Environment(name="local"), steps=3, workload_config=config
-)
-recipe = Recipe(workload=name, trial_timeout=40.0, save_logs=True)
-plan = Plan(recipe=recipe, workload=name, isolation=isolation, cells=(cell,), baseline="c")
-outcome = WorkloadRunner(plan).execute(cell, 0, TrialFiles(stem=stem), dict(os.environ))
-keys = ("verdict", "reason", "traceback", "step_times_ms", "step_time_source", "failure_details", "metrics")
-print(json.dumps({key: getattr(outcome, key) for key in keys}))
-"""
+#: Ports that neither the kernel gives away by itself nor a job takes for its trials.
+_PORTS = range(32000, 32768)
+_begin = itertools.count(os.getpid() * 31)
 
 
 def free_port():
-    """Return a port that is free now."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """Return a port that is free now; nobody is given it by chance."""
+    first = next(_begin) % len(_PORTS)
+    holder = bound([*_PORTS[first:], *_PORTS[:first]], "127.0.0.1")
+    with holder:
+        return holder.getsockname()[1]
 
 
-def launch(folder, workload, config, *, ranks=2, python=sys.executable, isolation="process"):
-    """Run one trial on some ranks; return their outcomes by rank."""
-    import json
+class Swept:
+    """What a sweep has left: its records by cell and trial, and the standard error of rank 0."""
 
-    port = free_port()
-    started = []
-    for rank in range(ranks):
-        environ = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("AORTA_")},
-            "PYTHONPATH": os.pathsep.join(
-                path for path in sys.path if path and "site-packages" not in path and "lib/python" not in path
-            ),
-            "OMP_NUM_THREADS": "1",
-            "RANK": str(rank),
-            "LOCAL_RANK": str(rank),
-            "WORLD_SIZE": str(ranks),
-            "LOCAL_WORLD_SIZE": str(ranks),
-            "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(port),
+    def __init__(self, folder, codes, errors):
+        self.codes, self.errors = codes, errors
+        self.run = losses.only_run(folder)
+        self.matrix = losses.matrix_of(self.run)
+        self.records = {
+            (record["cell"], record["trial"]): record
+            for record in (json.loads(path.read_text()) for path in self.run.glob("cells/*/trial_*.json"))
         }
-        argv = [python, "-c", RANK, workload, str(folder / f"rank{rank}"), json.dumps(config), isolation]
-        started.append(
-            subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        )
-    told = [one.communicate(timeout=55) for one in started]
-    assert [one.returncode for one in started] == [0] * ranks, told
-    return [json.loads(out.splitlines()[-1]) for out, _ in told]
+
+    def verdicts(self, cell=None):
+        """Return the verdicts of a cell, or of all, in the order of their trials."""
+        return [one["verdict"] for key, one in sorted(self.records.items()) if cell in (None, key[0])]
+
+    def first(self, cell="cell"):
+        """Return the first record of a cell."""
+        return self.records[cell, 0]
+
+
+def recipe(folder, workload, cells, *, trials=1, steps=3, isolation="process", limit=45):
+    """Write a recipe of a workload: ``cells`` maps names to ``workload_config``, or to a whole cell."""
+    listed = [
+        {
+            "name": name,
+            "mitigations": ["none"],
+            "environment": "local",
+            **(one if "workload_config" in one else {"workload_config": one}),
+        }
+        for name, one in cells.items()
+    ]
+    asked = {"ticket": "T", "workload": workload, "trials": trials, "steps": steps, "trial_timeout": limit}
+    path = folder / "r.yaml"
+    # JSON is YAML.
+    path.write_text(
+        json.dumps({"schema_version": 1, **asked, "trial_isolation": isolation, "cells": listed}, indent=1)
+    )
+    return str(path)
+
+
+def environ_of(folder, **more):
+    """Return the variables of a rank; of the workloads of the tests too."""
+    names = "subject=tests.workloads.subjects:Subject"
+    return losses.environ_of(folder, **{"AORTA_WORKLOADS": names, **more})
+
+
+def swept(folder, workload, cells, *, ranks=2, python=sys.executable, launcher="hand", environ=None, **more):
+    """Sweep on some ranks and return what is left."""
+    path, env = recipe(folder, workload, cells, **more), environ_of(folder, **(environ or {}))
+    if launcher == "torchrun":
+        process = losses.torchrun(folder, python, path, ranks=ranks, environ=env)
+        _, errors = process.communicate(timeout=110)
+        return Swept(folder, [process.returncode], errors)
+    job = losses.ByHand(folder, path, port=free_port(), ranks=ranks, python=python, environ=env)
+    try:
+        codes, told = job.ended(timeout=110)
+    finally:
+        job.end()
+    return Swept(folder, codes, told[0])

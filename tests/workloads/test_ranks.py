@@ -1,44 +1,67 @@
 """``ranks``: real ranks exchange values over a real store, without torch."""
 
-import sys
-
 import pytest
 
 from aorta.workloads.tcp_store import Client, Server, StoreError
-from tests.workloads.launching import free_port, launch
+from tests.parts import torches
+from tests.workloads.launching import free_port, swept
 
 
 @pytest.mark.parametrize("isolation", ["process", "in_process"])
 def test_three_ranks(tmp_path, isolation):
-    told = launch(tmp_path, "ranks", {"payload_bytes": 100_000}, ranks=3, isolation=isolation)
-    assert [one["verdict"] for one in told] == ["pass"] * 3, told
-    assert [one["metrics"] for one in told] == [{"rank": rank, "world_size": 3} for rank in range(3)]
-    assert all(len(one["step_times_ms"]) == 3 for one in told)
+    cells = {"cell": {"payload_bytes": 100_000}}
+    done = swept(tmp_path, "ranks", cells, ranks=3, isolation=isolation, trials=2)
+    assert done.codes == [0, 0, 0], done.errors
+    assert done.verdicts() == ["pass", "pass"]
+    record = done.first()
+    assert [one["verdict"] for one in record["ranks"]] == ["pass"] * 3
+    assert record["metrics"]["rank_outcomes"] == {"pass": 3, "fail": 0, "error": 0, "world_size": 3}
+    assert len(record["step_times_ms"]) == 3
 
 
-def test_a_wrong_value_is_found_by_all(tmp_path):
-    told = launch(tmp_path, "ranks", {"inject": {"rank": 1, "iteration": 2}})
-    assert [one["verdict"] for one in told] == ["fail", "fail"]
-    assert (
-        told[0]["reason"]
-        == "1 failure, the first in iteration 2: rank 0 got a wrong value of rank 1 in iteration 2"
+def test_a_wrong_value_is_found_by_all_without_torch(tmp_path):
+    (tmp_path / "torch.py").write_text("raise SystemExit('torch was imported')")
+    from tests.parts.pages import ROOT
+
+    path = {"PYTHONPATH": f"{ROOT}:{ROOT}/collectors:{tmp_path}"}
+    cells = {"cell": {"inject": {"rank": 1, "iteration": 2}}, "clean": {}}
+    done = swept(tmp_path, "ranks", cells, environ=path)
+    assert done.codes == [0, 0], done.errors
+    record = done.first()
+    assert record["verdict"] == "fail"
+    assert "rank 0 got a wrong value of rank 1 in iteration 2 (2 of 2 ranks)" in record["reason"]
+    assert [(one["rank"], one["from_rank"]) for one in record["failure_details"]] == [(0, 1), (1, 1)]
+    assert done.verdicts("clean") == ["pass"]
+
+
+def test_the_agents_store_is_one_for_all_trials_and_each_finds_only_its_own(tmp_path):
+    done = swept(
+        tmp_path,
+        "ranks",
+        {"cell": {"store": "agent"}},
+        python=torches.python(),
+        launcher="torchrun",
+        trials=3,
     )
-    assert [one["from_rank"] for each in told for one in each["failure_details"]] == [1, 1]
+    assert done.codes == [0], done.errors
+    assert done.verdicts() == ["pass"] * 3
+    assert done.first()["metrics"]["store"] == "agent"
+
+
+def test_without_an_agent_its_store_is_refused(execute):
+    environ = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    found = execute(workload="ranks", environ=environ, store="agent")
+    assert found.verdict == "error"
+    assert found.reason.startswith(
+        "ValueError: store agent: no agent serves a store here; start the ranks by"
+    )
+    assert "or set store: tcp" in found.reason
 
 
 def test_one_rank_checks_itself(execute):
     assert execute(workload="ranks", steps=2).verdict == "pass"
     found = execute(workload="ranks", steps=2, inject={"rank": 0, "iteration": 1})
     assert (found.verdict, found.failure_details[0]["iteration"]) == ("fail", 1)
-
-
-def test_no_torch_is_imported(tmp_path):
-    (tmp_path / "torch.py").write_text("raise SystemExit('torch was imported')")
-    sys.path.insert(0, str(tmp_path))
-    try:
-        assert [one["verdict"] for one in launch(tmp_path, "ranks", {})] == ["pass", "pass"]
-    finally:
-        sys.path.remove(str(tmp_path))
 
 
 def test_a_rank_that_does_not_come_is_told(execute):
