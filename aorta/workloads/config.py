@@ -1,6 +1,7 @@
 """``workload_config``: from a recipe's mapping to the typed config of a workload, strictly."""
 
 import enum
+import re
 import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ def make_config(cls: type[Workload], mapping: Mapping[str, Any], steps: int) -> 
     except RecursionError:
         raise ConfigError(("workload_config is nested too deeply",)) from None
     if unknown or faults:
-        raise ConfigError((*unknown, *(_sentence(fault) for fault in faults)))
+        raise ConfigError((*unknown, *(_sentence(fault, given) for fault in faults)))
     return made
 
 
@@ -209,7 +210,15 @@ def _meant(name: str, known: list[str]) -> str:
     return f"; there are {', '.join(known)}" if known else "; this workload has none"
 
 
-def _sentence(fault: str) -> str:
+def _sentence(fault: str, given: Any) -> str:
     """Return ``place: what`` for cattrs' ``what @ place``."""
     what, at, place = fault.rpartition(" @ ")
-    return f"{place}: {what}" if at else fault
+    if not at:
+        return fault
+    for key in place.split(".")[1:]:
+        given = given.get(key) if isinstance(given, Mapping) else None
+    power = re.fullmatch(r"([-+]?\d+)(\.\d*)?e([-+]?)(\d+)", given, re.I) if isinstance(given, str) else None
+    if power is not None:
+        whole, part, sign, exponent = power.groups()
+        what += f", which YAML makes of {given}: write {whole}{part or '.0'}e{sign or '+'}{exponent}"
+    return f"{place}: {what}"

@@ -26,6 +26,7 @@ class Swept:
 
     def __init__(self, folder, codes, errors):
         self.codes, self.errors = codes, errors
+        assert list(folder.glob("triage_results")), errors
         self.run = losses.only_run(folder)
         self.matrix = losses.matrix_of(self.run)
         self.records = {

@@ -84,6 +84,10 @@ def test_the_classes_of_aorta_serve_too():
         ),
         ({"kind": "wood"}, "workload_config.kind: 'wood' is none of gas, oil"),
         ({"degrees": "hot"}, "workload_config.degrees: expected a number, got a text"),
+        (
+            {"degrees": "1e3"},
+            "workload_config.degrees: expected a number, got a text, which YAML makes of 1e3: write 1.0e+3",
+        ),
         ({"degrees": True}, "workload_config.degrees: expected a number, got a boolean"),
         ({"steps": 1.5}, "workload_config.steps: expected an integer, got a number"),
         ({"fan": {}}, "workload_config.fan.speed: is missing"),
@@ -129,6 +133,19 @@ def test_the_defaults_of_built_in_ones_are_taken(name):
     [
         ("race", {"mode": "fsdp", "same_stream_mode": True}, "mode fsdp has streams and buffers of its own"),
         ("race", {"optimizer": "sgd"}, "optimizer sgd is for mode ddp"),
+        (
+            "race",
+            {"mode": "ddp", "optimizer": "shampoo"},
+            "workload_config.optimizer: 'shampoo' is none of none, adamw, sgd",
+        ),
+        ("race", {"optimizer_betas": [0.9, 1.0]}, "optimizer_betas are [0.9, 1.0], not from 0 to below 1"),
+        (
+            "race",
+            {"real_backward": True},
+            "real_backward is true, but the backward pass of compute_type gemm is products of matrices: leave",
+        ),
+        ("race", {"shared_layer_weights": True}, "is for compute_type transformer: gemm has no weights"),
+        ("ranks", {"store": "redis"}, "workload_config.store: 'redis' is none of tcp, agent"),
         ("race", {"num_layers": 0}, "num_layers is 0, below 1"),
         ("race", {"warmup_iterations": -1}, "warmup_iterations is -1, below 0"),
         ("race", {"inject": {"rank": -1}}, "count from 0"),

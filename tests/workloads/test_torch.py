@@ -1,4 +1,4 @@
-"""``race`` and ``training`` with a real torch on CPUs: two ranks, gloo."""
+"""``race`` and ``training`` with a real torch on CPUs: two ranks, gloo, by the real command line."""
 
 import os
 import sys
@@ -7,9 +7,22 @@ import pytest
 
 from aorta.sweep.definitions.registry import Environment
 from tests.parts import torches
-from tests.workloads.launching import launch
+from tests.workloads.launching import swept
 
 SMALL = {"model": {"vocab_size": 64, "hidden_size": 16, "ffn_size": 32}, "seq_len": 8}
+TRANSFORMER = {"compute_type": "transformer", "real_backward": True, "shared_layer_weights": True}
+CLEAN = {
+    "default": {},
+    "ahead": {"h2d_prefetch": True, "reuse_buffers": False},
+    "ddp": {"mode": "ddp", "ddp_bucketed": True, "optimizer": "adamw", "optimizer_betas": [0.8, 0.9]},
+    "fsdp": {"mode": "fsdp", **TRANSFORMER, "deterministic": True},
+}
+#: Where a bit is flipped, by the mode: the layer, and what is found of it first.
+FLIPPED = {
+    "default": (0, "all_to_all"),
+    "ddp": (3, "gradient"),
+    "fsdp": (2, "layer_checksum_comm_output_forward"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -18,60 +31,72 @@ def python():
     return torches.python()
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        {},
-        {"mode": "ddp", "ddp_bucketed": True, "optimizer": "adamw"},
-        {"mode": "fsdp", "compute_type": "transformer", "deterministic": True},
-    ],
-)
-def test_race_finds_nothing_where_nothing_is(tmp_path, python, config):
-    told = launch(tmp_path, "race", config, python=python)
-    assert [one["verdict"] for one in told] == ["pass", "pass"], told
-    assert all(len(one["step_times_ms"]) == 3 and one["step_time_source"] == "per_step" for one in told)
-    assert all(one["metrics"]["device"] == "cpu" and one["metrics"]["local_world_size"] == 2 for one in told)
+@pytest.fixture(scope="module")
+def races(tmp_path_factory, python):
+    """Return a sweep of two ranks under torchrun: clean cells, and one a mode with a flipped bit."""
+    cells = dict(CLEAN)
+    for mode, (layer, _) in FLIPPED.items():
+        cells[f"flipped-{mode}"] = {"mode": mode, "inject": {"rank": 1, "layer": layer, "iteration": 1}}
+    cells["flipped-fsdp"]["stop_on_first_corruption"] = False
+    return swept(tmp_path_factory.mktemp("races"), "race", cells, python=python, launcher="torchrun")
 
 
-@pytest.mark.parametrize(
-    ("config", "kind", "layer"),
-    [
-        ({}, "all_to_all", 0),
-        ({"mode": "ddp", "dtype": "float32"}, "gradient", 3),
-        ({"mode": "fsdp", "stop_on_first_corruption": False}, "all_gather_forward", 2),
-    ],
-)
-def test_race_finds_one_flipped_bit(tmp_path, python, config, kind, layer):
-    """It says in which rank, layer and iteration; the other rank saw nothing, and ended with it."""
-    inject = {"rank": 1, "layer": layer, "iteration": 1}
-    told = launch(tmp_path, "race", {**config, "inject": inject}, python=python)
-    assert [one["verdict"] for one in told] == ["pass", "fail"], told
-    first = told[1]["failure_details"][0]
-    assert {key: first[key] for key in ("rank", "layer", "iteration")} == inject
-    assert (first["type"], first["wrong_values"]) == (kind, 1)
-    assert f"{kind}: 1 wrong values on rank 1, layer {layer}, iteration 1" in told[1]["reason"]
-    steps = 3 if config.get("stop_on_first_corruption") is False else 2
-    assert [len(one["step_times_ms"]) for one in told] == [steps, steps]
+@pytest.mark.parametrize("cell", list(CLEAN))
+def test_race_finds_nothing_where_nothing_is(races, cell):
+    assert races.codes == [0], races.errors
+    record = races.first(cell)
+    assert record["verdict"] == "pass", record["reason"]
+    assert (len(record["step_times_ms"]), record["step_time_source"]) == (3, "per_step")
+    assert record["metrics"]["local_world_size"] == 2
+    assert [(one["rank"], one["verdict"], one["device"]) for one in record["ranks"]] == [
+        (0, "pass", "cpu"),
+        (1, "pass", "cpu"),
+    ]
 
 
-@pytest.mark.parametrize(
-    "config",
-    [
-        {"parallelism": "fsdp", "dtype": "bfloat16"},
-        {"parallelism": "ddp", "model": {**SMALL["model"], "kind": "mlp"}},
-    ],
-)
-def test_training(tmp_path, python, config):
-    told = launch(tmp_path, "training", {**SMALL, **config}, python=python)
-    assert [one["verdict"] for one in told] == ["pass", "pass"], told
-    assert all(len(one["step_times_ms"]) == 3 for one in told)
-    assert all(one["metrics"]["last_loss"] < one["metrics"]["first_loss"] for one in told)
+@pytest.mark.parametrize("mode", list(FLIPPED))
+def test_race_finds_one_flipped_bit(races, mode):
+    """The record says in which rank, layer and iteration; the other rank saw nothing, and ended with it."""
+    layer, kind = FLIPPED[mode]
+    record = races.first(f"flipped-{mode}")
+    assert [one["verdict"] for one in record["ranks"]] == ["pass", "fail"], record["ranks"]
+    first, *others = record["failure_details"]
+    assert [first[key] for key in ("rank", "layer", "iteration", "type")] == [1, layer, 1, kind]
+    assert all((one["rank"], one["layer"], one["iteration"]) == (1, layer, 1) for one in others)
+    assert f"rank 1, layer {layer}, iteration 1" in record["reason"]
+    assert record["lost"] is None
+    assert len(record["step_times_ms"]) == (3 if mode == "fsdp" else 2)
 
 
-def test_training_that_diverges_fails_on_all_ranks(tmp_path, python):
-    told = launch(tmp_path, "training", {**SMALL, "learning_rate": 1e30, "parallelism": "ddp"}, python=python)
-    assert [one["verdict"] for one in told] == ["fail", "fail"], told
-    assert "is not finite on rank 0 in iteration" in told[0]["reason"]
+def test_checksums_of_layers_are_exact_integers(races):
+    """One flipped bit of the lowest place is one more, or one less, in the sum of all bits of a layer."""
+    details = {one["type"]: one for one in races.first("flipped-fsdp")["failure_details"]}
+    sums = [one for name, one in details.items() if name.startswith("layer_checksum_")]
+    assert len(sums) == 2
+    assert all(abs(one["checksum"] - one["expected_checksum"]) == 1 for one in sums)
+    assert details["all_gather_forward"]["wrong_values"] == 1
+
+
+@pytest.mark.parametrize("isolation", ["process", "in_process"])
+def test_training(tmp_path, python, isolation):
+    """Real DDP and FSDP2; a run that diverges fails on all ranks."""
+    cells = {
+        "fsdp": {**SMALL, "parallelism": "fsdp", "dtype": "bfloat16"},
+        "ddp": {**SMALL, "parallelism": "ddp", "model": {**SMALL["model"], "kind": "mlp"}},
+        "diverges": {**SMALL, "parallelism": "ddp", "learning_rate": 10**30},
+    }
+    done = swept(tmp_path, "training", cells, python=python, isolation=isolation)
+    assert done.codes == [0, 0], done.errors
+    assert done.verdicts() == ["pass", "fail", "pass"], done.errors
+    for cell in ("fsdp", "ddp"):
+        record = done.first(cell)
+        assert len(record["step_times_ms"]) == 3
+        assert [(one["verdict"], one["device"]) for one in record["ranks"]] == [("pass", "cpu")] * 2
+        assert record["metrics"]["last_loss"] < record["metrics"]["first_loss"]
+        assert record["metrics"]["parallelism"] == cell
+    record = done.first("diverges")
+    assert [one["verdict"] for one in record["ranks"]] == ["fail", "fail"]
+    assert "is not finite on rank 0 in iteration" in record["reason"]
 
 
 def test_one_rank_in_a_virtual_environment_that_has_torch(execute, python):
@@ -82,10 +107,11 @@ def test_one_rank_in_a_virtual_environment_that_has_torch(execute, python):
     assert found.metrics["world_size"] == 1
 
 
-def test_what_is_planted_nowhere_is_refused(tmp_path, python):
-    (told,) = launch(tmp_path, "race", {"inject": {"rank": 1}}, ranks=1, python=python)
-    assert told["verdict"] == "error"
-    assert "inject: there are 1 ranks, 1 layers and 3 iterations" in told["reason"]
+def test_what_is_planted_nowhere_is_refused(execute, python):
+    where = Environment(name="torch", venv=os.path.dirname(os.path.dirname(python)))
+    found = execute(workload="race", environment=where, environ={"PYTHONPATH": ""}, inject={"rank": 1})
+    assert found.verdict == "error"
+    assert "inject: there are 1 ranks, 1 layers and 1 iterations" in found.reason
 
 
 def test_without_torch_it_is_an_error(execute):
