@@ -34,7 +34,7 @@ READERS = (
     Reader(
         module="sys",
         names=("PYTHON*", "LD_*", "MALLOC_*", "GLIBC_TUNABLES"),
-        told="its interpreter was started",
+        told="the interpreter was started",
     ),
     Reader(
         module="numpy",

@@ -9,7 +9,6 @@ import contextlib
 import faulthandler
 import json
 import os
-import signal
 import socket
 import sys
 from collections.abc import Mapping
@@ -23,8 +22,6 @@ from aorta.workloads.worker import LATE, answer, mark, trace_of
 _PATH_BYTES = 8192
 #: What is sent back after each trial.
 READY = b"."
-
-_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
 def serve(request: Mapping[str, Any], trace: int) -> None:
@@ -51,7 +48,6 @@ def serve(request: Mapping[str, Any], trace: int) -> None:
 
 def _trial(request: Mapping[str, Any], trace: int, seen: Seen) -> None:
     """Do a trial, and put back what it changed of the process."""
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     streams = sys.stdout, sys.stderr
     seen.note(os.environ)
     mark(trace, LATE, json.dumps(seen.late(request["environ"])))
@@ -60,9 +56,6 @@ def _trial(request: Mapping[str, Any], trace: int, seen: Seen) -> None:
         _flush()
     seen.note(request["environ"])
     faulthandler.cancel_dump_traceback_later()
-    for timer in _TIMERS:
-        signal.setitimer(timer, 0)
-    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     sys.stdout, sys.stderr = (_usable(stream, number) for number, stream in enumerate(streams, 1))
     _write_to_nobody()
 

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 #: Signals whose handlers a workload may not keep.
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGCHLD, signal.SIGPIPE)
+_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
 @contextlib.contextmanager
 def surroundings(environ: Mapping[str, str], *, stays: Callable[[], bool] = lambda: False) -> Iterator[None]:
-    """Put all the variables of a trial on; put them, the working directory and signal handlers back.
+    """Put all the variables of a trial on; put them, the working directory, signals and timers back.
 
-    Handlers are left as they are then where ``stays`` says so.
+    Handlers of signals are left as they are then where ``stays`` says so.
     """
     with _environment(environ), _folder(), _handlers(stays):
         yield
@@ -60,9 +61,15 @@ def _handlers(stays: Callable[[], bool]) -> Iterator[None]:
         yield
         return
     before = {number: signal.getsignal(number) for number in _SIGNALS}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    idle = [timer for timer in _TIMERS if signal.getitimer(timer) == (0.0, 0.0)]
     try:
         yield
     finally:
+        for timer in idle:
+            # It would go off in what comes next.
+            signal.setitimer(timer, 0)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in before.items():
             # None is a handler that is not Python's.
             if handler is not None and signal.getsignal(number) is not handler and not stays():

@@ -166,6 +166,9 @@ def tells(self):
             "prefix": sys.prefix,
             "trial": attrs.asdict(self.trial),
             "cwd": os.getcwd(),
+            "masked": sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())),
+            "handler": str(signal.getsignal(signal.SIGTERM)),
+            "timer": signal.getitimer(signal.ITIMER_VIRTUAL)[0],
             "stdin": sys.stdin.read() if sys.stdin is not None and not os.isatty(0) else None,
             "path": sys.path,
         },
@@ -201,6 +204,29 @@ def disturbs(_):
     os.environ["PATH"] = "/nowhere"
     os.chdir("/")
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    signal.setitimer(signal.ITIMER_VIRTUAL, 600)
+
+
+def prints_in_c(self):
+    ctypes.CDLL(None).printf(f"{self.config['text']} from C\n".encode())
+    print(self.config["text"], "from Python")
+    subprocess.run(["sh", "-c", f"echo {self.config['text']} from a child >&2"], check=True)
+
+
+def prints_late(_):
+    threading.Thread(
+        target=lambda: (time.sleep(0.5), print("too late"), os.write(1, b"much too late"))
+    ).start()
+
+
+def closes_its_output(_):
+    sys.stdout.close()
+    sys.stderr.close()
+
+
+def takes_its_output_away(_):
+    sys.stdout = sys.stderr = open(os.devnull, "w")
 
 
 def leaves_a_file(self):
@@ -237,6 +263,13 @@ def hangs_for_ever(_):
         [sys.executable, "-c", "import signal,time; signal.signal(15, 1); time.sleep(60)"]
     )
     child.wait()
+
+
+def blocks(_):
+    # Calls of this kind keep the interpreter's lock; the second waits for the first, whatever signals come.
+    library, lock = ctypes.PyDLL(None), ctypes.create_string_buffer(64)
+    library.pthread_mutex_lock(lock)
+    library.pthread_mutex_lock(lock)
 
 
 def stops(_):

@@ -32,9 +32,13 @@ def signal_soon(number, seconds=0.3):
 
 
 def test_everything_is_put_back(execute):
-    state = dict(os.environ), os.getcwd(), signal.getsignal(signal.SIGTERM)
+    def state():
+        mask, timer = signal.pthread_sigmask(signal.SIG_BLOCK, ()), signal.getitimer(signal.ITIMER_VIRTUAL)
+        return dict(os.environ), os.getcwd(), signal.getsignal(signal.SIGTERM), mask, timer
+
+    before = state()
     assert execute("in_process", run="disturbs").verdict == "pass"
-    assert (dict(os.environ), os.getcwd(), signal.getsignal(signal.SIGTERM)) == state
+    assert state() == before
 
 
 def test_the_variables_are_on_for_the_trial_alone(execute, monkeypatch):

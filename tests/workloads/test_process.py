@@ -173,7 +173,7 @@ def test_a_timeout_ends_it_with_its_stacks(execute):
     assert 1.0 <= found.elapsed_s < whole < 30
 
 
-@pytest.mark.parametrize("what", ["hangs_for_ever", "stops"])
+@pytest.mark.parametrize("what", ["hangs_for_ever", "stops", "blocks"])
 def test_a_timeout_ends_what_does_not_want_to(execute, what):
     found = execute(run=what, timeout=1.0, grace=0.3)
     assert (found.verdict, found.timed_out) == ("error", True)

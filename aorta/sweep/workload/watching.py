@@ -76,6 +76,7 @@ class Watch:
         self._answered_at: float | None = None
         self.timed_out_at: float | None = None
         self.aborted_at: float | None = None
+        self.phase: str | None = None
         self._plan(time.monotonic())
 
     def _plan(self, now: float) -> None:
@@ -91,14 +92,19 @@ class Watch:
             return now >= self._answered_at + LINGER_S
         if self._over is not None and self._over():
             self.aborted_at = now
-            _dump(self._tree.root, self._worker.trace)
+            self._note()
             return True
         if self._until is not None and now >= self._until:
             self.timed_out_at = now
-            _dump(self._tree.root, self._worker.trace)
+            self._note()
             return True
         self._plan(now)
         return False
+
+    def _note(self) -> None:
+        """Take note of where it is: what interrupts a call may let it go on from there."""
+        self.phase = _parsed(self._worker.trace).phase
+        _dump(self._tree.root, self._worker.trace)
 
 
 def end_of(worker: Worker, watch: Watch, began: float, done: Ran) -> Ended:
@@ -111,7 +117,7 @@ def end_of(worker: Worker, watch: Watch, began: float, done: Ran) -> Ended:
         lingered=done.how == HUNG and ended_at is None,
         aborted=watch.aborted_at is not None,
         begun=None if trace.begun is None else max(trace.begun - began, 0.0),
-        phase=trace.phase,
+        phase=trace.phase if ended_at is None else watch.phase,
         stacks=trace.stacks,
         elapsed_s=done.elapsed_s if ended_at is None else ended_at - began,
         notes=done.notes,
