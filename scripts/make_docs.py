@@ -12,7 +12,7 @@ from aorta.model.shape import Shape  # noqa: E402
 from aorta.model.vocabulary import PARTIAL_KINDS, REASON_MEANINGS, Detail  # noqa: E402
 from aorta.plugin.declare import CollectorSpec, ProviderSpec  # noqa: E402
 from aorta.plugin.discovery import discover  # noqa: E402
-from scripts import evidence  # noqa: E402
+from scripts import evidence, workload_keys  # noqa: E402
 from scripts.markdown import row, words  # noqa: E402
 
 TARGET = ROOT / "docs" / "collectors.md"
@@ -131,3 +131,6 @@ if __name__ == "__main__":
     page = evidence.page(evidence.TARGET.read_text(encoding="utf-8"), discover(outside=False).collectors)
     evidence.TARGET.write_text(page, encoding="utf-8")
     print(evidence.TARGET.relative_to(ROOT))
+    page = workload_keys.page(workload_keys.TARGET.read_text(encoding="utf-8"))
+    workload_keys.TARGET.write_text(page, encoding="utf-8")
+    print(workload_keys.TARGET.relative_to(ROOT))

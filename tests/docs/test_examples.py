@@ -14,13 +14,16 @@ from tests.parts.buck_place import Place
 from tests.parts.doc_programs import environment
 from tests.parts.pages import PAGES, ROOT, blocks, inline, text_of
 
-#: Lines that install run in test_install, those that need a checkout of Buck or two nodes in test_buck_pages.
+#: Lines that install run in test_install, those that need a checkout of Buck or two nodes in test_buck_pages, those of
+#: several ranks with the tests of their pages and in tests/slurm.
 ELSEWHERE = (
     "docs/install.md",
     "docs/buck2-env-probe-workflow.md",
     "docs/buck2-probe-action.md",
     "docs/env-probe-container-execution-context.md",
     "docs/runbook-residual-nan.md",
+    "docs/running-on-a-cluster.md",
+    "docs/workloads.md",
 )
 
 

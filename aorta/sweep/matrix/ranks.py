@@ -34,9 +34,11 @@ def runs_of(numbers: Sequence[int]) -> str:
 
 
 def by_rank(cell: Cell) -> str | None:
-    """Return how often which rank was to blame in a cell; null where it is told elsewhere, or nothing is."""
+    """Return how often which rank was to blame in a cell; null where none was more than the others."""
     blamed = cell.get("blamed_ranks", ())
-    if cell["failed_count"] + cell["error_count"] < 2 or not blamed:
+    trials = cell["failed_count"] + cell["error_count"]
+    is_alike = len(blamed) > 1 and all(one["trials"] == trials for one in blamed)
+    if trials < 2 or not blamed or is_alike:
         return None
     told = [f"rank {one['rank']} on {one['node']} in {one['trials']}" for one in blamed]
     return _listed(told)
