@@ -217,7 +217,7 @@ def _sentence(fault: str, given: Any) -> str:
         return fault
     for key in place.split(".")[1:]:
         given = given.get(key) if isinstance(given, Mapping) else None
-    power = re.fullmatch(r"([-+]?\d+)(\.\d*)?e([-+]?)(\d+)", given, re.I) if isinstance(given, str) else None
+    power = re.fullmatch(r"([-+]?\d+)(\.\d*)?[eE]([-+]?)(\d+)", given) if isinstance(given, str) else None
     if power is not None:
         whole, part, sign, exponent = power.groups()
         what += f", which YAML makes of {given}: write {whole}{part or '.0'}e{sign or '+'}{exponent}"

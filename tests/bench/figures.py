@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import beside_torch, capture, files, gate, matrix, plugin, sweeps
+from tests.bench import beside_torch, capture, files, gate, matrix, plugin, ranks, sweeps
 from tests.bench.measuring import Figure, Line, NotMeasuredError
 
 FIGURES = {
@@ -27,6 +27,7 @@ FIGURES = {
     **plugin.FIGURES,
     **sweeps.FIGURES,
     **matrix.FIGURES,
+    **ranks.FIGURES,
 }
 
 
