@@ -1,9 +1,14 @@
-"""What the page says of srun, in a real one."""
+"""What pages say of srun and other launchers, in real ones."""
+
+import json
+import shutil
 
 import pytest
 
-from tests.parts.doc_programs import environment
-from tests.parts.pages import blocks
+from tests.parts import torches
+from tests.parts.doc_programs import environment, script
+from tests.parts.needs import need
+from tests.parts.pages import ROOT, blocks
 from tests.parts.slurm import PATH
 
 PAGE = "docs/env-probe.md"
@@ -39,3 +44,66 @@ def test_the_program_that_captures_itself(steps, env):
         assert steps.files == files
     for name, node in (("env-0.json", "node1"), ("env-2.json", "node2")):
         assert steps.document(name)["launcher"]["node"] == node
+
+
+CLUSTER = "docs/running-on-a-cluster.md"
+#: The others need no cluster, and run in tests/docs/test_cluster_page.py.
+LAUNCHED = [
+    line
+    for block in blocks(CLUSTER, "console")
+    for line in block.commands
+    if not line.startswith(("sh ", "aorta "))
+]
+
+
+@pytest.fixture
+def reader(steps):
+    """Return the environment of a reader of the page of clusters, with the files of the page and real programs."""
+    env = environment(steps.beside)
+    programs = steps.beside / "programs"
+    (programs / "srun").unlink()
+    script(programs / "torchrun", "/bin/sh", f'exec {torches.python()} -m torch.distributed.run "$@"')
+    shutil.copytree(ROOT / "recipes", steps.folder / "recipes")
+    for block in blocks(CLUSTER):
+        if block.title:
+            (steps.folder / block.title).write_text(block.text)
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return {**env, **root, "PATH": f"{programs}:{PATH}", "OMP_NUM_THREADS": "1"}
+
+
+@pytest.mark.timeout(400)
+def test_the_lines_of_the_page_of_clusters(steps, reader):
+    """In their order and in one folder, as a reader types them."""
+    need(shutil.which("mpirun", path=PATH) is not None, "needs Open MPI: there is no mpirun")
+    launchers = {line.split()[0] for line in LAUNCHED}
+    assert launchers >= {"srun", "sbatch", "torchrun", "mpirun"}
+    seen = set()
+    for line in dict.fromkeys(LAUNCHED):
+        if "environments/local/nodes" in line:
+            # Of the newest run it is said on the page that it had two nodes.
+            done = steps.cluster.run("sh", "-c", f"{line}; test $? -le 1", cwd=two_nodes(steps), env=reader)
+        else:
+            done = steps.cluster.run("sh", "-c", line, cwd=steps.folder, env=reader)
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        assert "internal error" not in done.stderr, line
+        for path in set(steps.folder.glob("triage_results/_no_ticket_/*/2*/matrix.json")) - seen:
+            seen.add(path)
+            matrix = json.loads(path.read_text())
+            assert matrix["complete"], line
+            ranks = 4 if "-N2" in line or "sbatch" in line else 2
+            assert matrix["world_size"] == ranks, line
+            assert len(matrix["nodes"]) == ranks / 2, line
+    assert len(seen) == 7
+
+
+def two_nodes(steps):
+    """Return a folder in which the newest run is one of two nodes."""
+    [run] = [
+        path.parent
+        for path in steps.folder.glob("triage_results/_no_ticket_/ranks/2*/matrix.json")
+        if len(json.loads(path.read_text())["nodes"]) == 2
+    ][-1:]
+    place = steps.beside / "two" / "triage_results" / "_no_ticket_" / "ranks"
+    place.mkdir(parents=True)
+    (place / "latest").symlink_to(run)
+    return steps.beside / "two"
