@@ -1,8 +1,8 @@
 """An interpreter that lasts: it does one trial after another, each with its own variables, logs and trace.
 
 What is imported stays. Requests come over a channel, the paths of their files, each with the two descriptors
-that the trial writes to; a byte goes back when the next one may come. The end of the channel is that of the
-process.
+that the trial writes to; when the next one may come, a line goes back with the numbers of processes that
+stay. The end of the channel is that of the process.
 """
 
 import contextlib
@@ -14,14 +14,15 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from aorta.workloads.helpers import end_pools, kept
 from aorta.workloads.import_time import Seen
 from aorta.workloads.surroundings import surroundings
 from aorta.workloads.worker import LATE, answer, mark, trace_of
 
 #: The most bytes of a path.
 _PATH_BYTES = 8192
-#: What is sent back after each trial.
-READY = b"."
+#: What is sent back after each trial begins with it.
+READY = b"ready"
 
 
 def serve(request: Mapping[str, Any], trace: int) -> None:
@@ -32,7 +33,7 @@ def serve(request: Mapping[str, Any], trace: int) -> None:
     while True:
         _trial(request, trace, seen)
         try:
-            channel.sendall(READY)
+            channel.sendall(b" ".join([READY, *(b"%d" % pid for pid in kept())]))
             path, descriptors = _next(channel)
         except OSError:
             # The workload has closed it, or aorta is gone.
@@ -53,6 +54,7 @@ def _trial(request: Mapping[str, Any], trace: int, seen: Seen) -> None:
     mark(trace, LATE, json.dumps(seen.late(request["environ"])))
     with surroundings(request["environ"]):
         answer(request, trace)
+        end_pools()
         _flush()
     seen.note(request["environ"])
     faulthandler.cancel_dump_traceback_later()

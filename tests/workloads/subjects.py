@@ -290,6 +290,18 @@ def leaves_a_child(self):
     return WorkloadResult(passed=True, metrics={"child": child.pid})
 
 
+def uses_multiprocessing(_):
+    import multiprocessing
+
+    context = multiprocessing.get_context("spawn")
+    lock = context.Lock()
+    with context.Manager() as manager:
+        manager.list([lock.acquire(timeout=1)])
+    from multiprocessing import resource_tracker
+
+    return WorkloadResult(passed=True, metrics={"tracker": resource_tracker._resource_tracker._pid})
+
+
 def leaves_a_thread(_):
     threading.Thread(target=time.sleep, args=(60,)).start()
 

@@ -185,6 +185,20 @@ def test_what_a_trial_leaves_is_ended_and_it_stays(one_more, told, session):
     assert told()["pid"] == pid
 
 
+def test_what_python_itself_keeps_stays_with_it(one_more):
+    """The tracker of multiprocessing ignores SIGTERM, and who uses it would miss it."""
+    found = []
+    for _ in range(2):
+        outcome, files = one_more(run="uses_multiprocessing")
+        assert outcome.verdict == "pass", outcome
+        assert not any("left" in note for note in outcome.notes)
+        assert "died" not in log(files.stderr)
+        found.append(outcome.metrics["tracker"])
+    assert found[0] == found[1]
+    one_more.close()
+    assert not is_alive(found[0])
+
+
 def test_a_child_that_comes_back_is_not_the_trial(one_more, told):
     pid = told()["pid"]
     assert one_more(run="forks_back")[0].verdict == "pass"

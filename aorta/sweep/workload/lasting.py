@@ -26,22 +26,28 @@ from aorta.sweep.command.start import ends_are_told, opened, signals_later, star
 from aorta.sweep.command.waiting import EXITED, Status, Waiter, status_of
 from aorta.sweep.workload.in_process import is_stopping
 from aorta.sweep.workload.watching import LINGER_S, Ended, Watch, Worker, end_of
+from aorta.workloads.lasting import READY
 from aorta.workloads.worker import BOOT
 
 #: How a trial ended whose interpreter is ready for the next one.
 _READY = "ready"
+_LINE_BYTES = 4096
 #: Descriptors from here on are not one that the interpreter gets.
 _ABOVE = 10
 
 
 class _Bell:
-    """Waits for the byte that tells that the next trial may come, and looks with the trial's own watch."""
+    """Waits for what tells that the next trial may come, and looks with the trial's own watch.
+
+    ``kept`` are then the numbers of processes that stay with the interpreter.
+    """
 
     def __init__(self, channel: socket.socket, watch: Watch) -> None:
         self._channel = channel
         self._watch = watch
         self._is_deaf = False
         self.rang = False
+        self.kept: frozenset[int] = frozenset()
         self.next_at = 0.0
 
     def look(self, now: float) -> bool:
@@ -57,19 +63,21 @@ class _Bell:
         if not select.select([self._channel], (), (), wait_s)[0]:
             return False
         try:
-            heard = bool(self._channel.recv(1))
+            heard = self._channel.recv(_LINE_BYTES).split()
         except OSError:
-            heard = False
-        # The other end is closed: by the end of the process, or by the workload.
-        self._is_deaf = not heard
-        return heard
+            heard = []
+        self.kept = frozenset(int(word) for word in heard[1:] if word.isdigit())
+        # Else the other end is closed: by the end of the process, or by the workload.
+        self._is_deaf = heard[:1] != [READY]
+        return not self._is_deaf
 
 
 class _Others:
-    """The processes of a trial but the first, which goes on."""
+    """The processes of a trial but the first, which goes on, and those that stay with it."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, kept: frozenset[int]) -> None:
         self._tree = tree
+        self._kept = kept | {tree.root}
         self.reap = tree.reap
 
     def left(self) -> bool:
@@ -85,7 +93,7 @@ class _Others:
         return self._without(self._tree.thorough())
 
     def _without(self, found: dict[int, Process]) -> dict[int, Process]:
-        return {pid: process for pid, process in found.items() if pid != self._tree.root}
+        return {pid: process for pid, process in found.items() if pid not in self._kept}
 
 
 @frozen
@@ -181,7 +189,7 @@ class Lasting:
         elapsed_s = time.monotonic() - began
         search = elapsed_s > SEARCH_S
         if bell.rang:
-            notes = left_text(*end_left(_Others(tree), search=search))
+            notes = left_text(*end_left(_Others(tree, bell.kept), search=search))
             return Ran(how=_READY, status=Status(), elapsed_s=elapsed_s, notes=notes)
         if how == EXITED:
             notes = left_text(*end_left(tree, search=search))
