@@ -1,5 +1,6 @@
 """``aorta sweep run`` as one of several ranks: rank 0 does what a sweep does, the others do as it says."""
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -16,24 +17,53 @@ if TYPE_CHECKING:
 
 
 def job_of(plan: "Plan", environ: Mapping[str, str]) -> "Identity":
-    """Return which rank of the job this is, for workloads that run on several.
-
-    One whose variables contradict each other counts as the task that its step says, to tell the others.
-    """
-    from aorta.launch.identity import Identity, identity_of, identity_without_torch
-    from aorta.launch.tasks import LaunchError
+    """Return which rank of the job this is, for workloads that run on several, and for unknown ones."""
+    from aorta.launch.identity import Identity
     from aorta.sweep.recipe.model import COMMAND
     from aorta.workloads.discovery import UnknownWorkloadError, find
     from aorta.workloads.protocol import SINGLE_PROCESS
 
-    try:
+    with contextlib.suppress(UnknownWorkloadError):
         if plan.workload == COMMAND or find(plan.workload).launch_mode == SINGLE_PROCESS:
             return Identity()
+    return _identity(environ)
+
+
+def _identity(environ: Mapping[str, str]) -> "Identity":
+    """Return the identity of this process.
+
+    One whose variables contradict each other counts as the task that its launcher says, to tell the others.
+    """
+    from aorta.launch.identity import identity_of, identity_without_torch
+    from aorta.launch.tasks import LaunchError
+
+    try:
         return identity_of(environ)
-    except UnknownWorkloadError:
-        return Identity()
     except LaunchError:
         return identity_without_torch(environ)
+
+
+def told_by_all(problems: Sequence[str], environ: Mapping[str, str], join_s: float) -> Sequence[str]:
+    """Return what keeps all ranks of this job from running, when this one has no plan for ``problems``.
+
+    The others hear of it: they would wait for this one. In a process of its own it is the problems.
+    """
+    from aorta.launch.ports import meeting_ports
+    from aorta.launch.tasks import LaunchError
+    from aorta.sweep.ranks.hello import hello_of
+    from aorta.sweep.ranks.meeting import RefusedError, follow, lead
+
+    identity = _identity(environ)
+    try:
+        if identity.alone or not meeting_ports(environ, identity):
+            return problems
+        own = hello_of(identity, {}, problems)
+        (follow if identity.rank else lead)(identity, environ, own, join_s)
+    except LaunchError:
+        return problems
+    except RefusedError as refused:
+        return refused.problems
+    return problems
 
 
 def is_first(environ: Mapping[str, str]) -> bool:

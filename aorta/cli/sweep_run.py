@@ -4,7 +4,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -12,7 +12,7 @@ import click
 from aorta.cli.errors import Failure, Misuse, printing
 from aorta.cli.sweep_earlier import differing_keys, latest, named_run, warn_of_a_crash
 from aorta.cli.sweep_options import COMMAND_WORDS, LATEST, SweepCommand, no_words, with_options
-from aorta.cli.sweep_ranks import is_first, job_of, on_all_ranks
+from aorta.cli.sweep_ranks import is_first, job_of, on_all_ranks, told_by_all
 from aorta.instrumentation.process import Stdout, Stopped, say
 from aorta.instrumentation.write import told
 
@@ -41,7 +41,7 @@ def run(context: click.Context, /, **asked: Any) -> None:
     _check(asked)
     _check_place()
     earlier = named_run(asked)
-    with _refusing():
+    with _refusing(asked["join_timeout"]):
         recipe = _recipe(asked, command, earlier)
         registries = _registries(asked, recipe)
         plan = _plan(recipe, registries)
@@ -89,17 +89,23 @@ def _check_place() -> None:
 
 
 @contextlib.contextmanager
-def _refusing() -> Iterator[None]:
-    """Turn what is wrong with recipes, definitions and plans into one line each and exit status 2."""
+def _refusing(join_s: float) -> Iterator[None]:
+    """Turn what is wrong with recipes, definitions and plans into one line each and exit status 2.
+
+    All ranks of a job hear of it, for ``join_s`` seconds at most.
+    """
     from aorta.sweep.errors import SweepError
     from aorta.sweep.recipe.problems import RecipeError
 
     try:
         yield
     except RecipeError as error:
-        _refused(str(error).splitlines())
+        lines: Sequence[str] = str(error).splitlines()
     except SweepError as error:
-        _refused(error.problems)
+        lines = error.problems
+    else:
+        return
+    _refused(told_by_all(lines, os.environ, join_s))
 
 
 def _refused(lines: Iterable[str]) -> NoReturn:

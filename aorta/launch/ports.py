@@ -55,11 +55,11 @@ def meeting_ports(environ: Mapping[str, str], identity: Identity) -> Sequence[in
 
     Raises LaunchError where none is known to all.
     """
+    if identity.port is not None and not identity.agent_store:
+        return [identity.port]
     if trusts_agent(environ, identity):
         return [0]
     base = base_of(environ, identity)
-    if identity.port is not None and not identity.agent_store:
-        return [identity.port]
     if base is None:
         raise LaunchError(
             f"nobody told where the ranks meet ({identity.launcher} does not): set MASTER_PORT, or"

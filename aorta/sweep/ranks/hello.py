@@ -99,8 +99,10 @@ def disagreements(hellos: Sequence[Hello]) -> list[str]:
     ]
     sizes = {hello.named: str(hello.size) for hello in hellos}
     lines += _differing("WORLD_SIZE", sizes)
-    for name in dict.fromkeys(name for hello in hellos for name in hello.facts):
-        lines += _differing(name, {hello.named: hello.facts.get(name) for hello in hellos})
+    # What cannot run anyway may not know its facts.
+    able = [hello for hello in hellos if not hello.problems]
+    for name in dict.fromkeys(name for hello in able for name in hello.facts):
+        lines += _differing(name, {hello.named: hello.facts.get(name) for hello in able})
     return lines
 
 

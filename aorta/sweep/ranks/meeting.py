@@ -26,7 +26,7 @@ from aorta.sweep.ranks.leader import REFUSED, WELCOME, Leader
 #: Seconds that ranks wait for each other at the beginning.
 JOIN_S = 120.0
 #: Seconds that ranks which come late get to hear that the job cannot run.
-LATE_S = 15.0
+LATE_S = 10.0
 #: Seconds after which a port that something else has is given up: an earlier sweep of the job needs less to
 #: leave it.
 _TAKEN_S = 8.0
