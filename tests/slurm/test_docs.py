@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 
 import pytest
 
@@ -10,6 +11,8 @@ from tests.parts.doc_programs import environment, script
 from tests.parts.needs import need
 from tests.parts.pages import ROOT, blocks
 from tests.parts.slurm import PATH
+from tests.parts.sweeps import processes_with
+from tests.slurm.conftest import wait_for
 
 PAGE = "docs/env-probe.md"
 LINES = [line for block in blocks(PAGE, "console") for line in block.commands if line.startswith("srun ")]
@@ -107,3 +110,43 @@ def two_nodes(steps):
     place.mkdir(parents=True)
     (place / "latest").symlink_to(run)
     return steps.beside / "two"
+
+
+SLOW = """
+schema_version: 1
+workload: ranks
+trials: 3
+steps: 4
+workload_config: {pause_ms: 700.0}
+cells:
+  - {name: baseline, mitigations: [none], environment: local}
+"""
+
+
+@pytest.mark.timeout(150)
+def test_the_script_of_the_page_goes_on_when_its_time_is_over(steps, reader):
+    """The signal is the one that Slurm sends a minute before the limit."""
+    (steps.folder / "recipes/smoke/cpu-ranks.yaml").write_text(SLOW)
+    job = steps.cluster.run(
+        "sbatch", "--parsable", "sweep.sbatch", cwd=steps.folder, env=reader
+    ).stdout.strip()
+    run = "triage_results/_no_ticket_/ranks/2*"
+    wait_for(lambda: list(steps.folder.glob(f"{run}/cells/baseline/trial_000.json")), 60)
+    steps.cluster.run("scancel", "--signal=TERM", job, cwd=steps.folder)
+    wait_for(lambda: state_of(steps, job) == "PENDING", 30)
+    # Slurm lets two minutes pass, so that nothing of the job is left on its nodes.
+    wait_for(lambda: not processes_with(f"SLURM_JOB_ID={job}"), 20)
+    time.sleep(3.0)
+    steps.cluster.run("scontrol", "update", f"JobId={job}", "StartTime=now", cwd=steps.folder)
+    [matrix] = steps.folder.glob(f"{run}/matrix.json")
+    assert json.loads(matrix.read_text())["state"] == "interrupted"
+    wait_for(lambda: json.loads(matrix.read_text())["complete"], 60)
+    wait_for(lambda: state_of(steps, job) in ("COMPLETED", ""), 30)
+    made = json.loads(matrix.read_text())
+    assert (len(made["resumed_at"]), made["totals"]["passed"]) == (1, 3)
+
+
+def state_of(steps, job):
+    return steps.cluster.run(
+        "squeue", "-h", "-j", job, "-o", "%T", "-t", "all", cwd=steps.folder
+    ).stdout.strip()

@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 
+from aorta.model.text import count_of
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.workload.tail import tail_of
 
@@ -40,12 +41,21 @@ def _shows(folder: str) -> bool:
 
 def ends_of_logs(files: TrialFiles) -> dict[str, str]:
     """Return the ends of a rank's logs, which rank 0 does not see: ``stdout`` and ``stderr``."""
-    logs = {"stdout": tail_of(files.stdout, LOG_BYTES), "stderr": tail_of(files.stderr, LOG_BYTES)}
-    return {name: text for name, text in logs.items() if text}
+    return {"stdout": tail_of(files.stdout, LOG_BYTES), "stderr": tail_of(files.stderr, LOG_BYTES)}
+
+
+def not_kept(files: TrialFiles) -> tuple[str, ...]:
+    """Return a note on files that a rank left where rank 0 does not see them: they end with the trial."""
+    count = sum(len(names) for _, _, names in os.walk(files.folder))
+    if not count:
+        return ()
+    return (
+        f"{count_of(count, 'file')} in AORTA_ARTIFACT_DIR not kept: rank 0's host does not see its directory",
+    )
 
 
 def keep_logs(files: TrialFiles, logs: Mapping[str, str]) -> None:
     """Write what another rank sent of its logs where they would be if it saw the directory."""
-    for name, text in logs.items():
+    for name in logs.keys() & {"stdout", "stderr"}:
         with contextlib.suppress(OSError), open(getattr(files, name), "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(logs[name])
