@@ -69,7 +69,7 @@ def _isolation(plan: "Plan") -> str:
         return "each trial is a process of the command"
     if plan.isolation == PROCESS:
         return "process: each trial in an interpreter of its own"
-    return "in_process: all trials in aorta's own process"
+    return "in_process: all trials in aorta's own process; of several ranks in one interpreter a rank"
 
 
 def _trials(plan: "Plan") -> Iterator[Row]:
