@@ -1,5 +1,6 @@
 """``OwnRank``: runs this process's rank of a trial, the same way on rank 0 and on all others."""
 
+import time
 from collections.abc import Callable, Mapping
 
 from aorta.launch.identity import Identity
@@ -20,7 +21,7 @@ GRACE_S = 1.5
 
 
 class OwnRank:
-    """A rank; ``place`` is what the ranks agreed on of it, ``run_id`` makes its trials' names in stores."""
+    """A rank; ``place`` is what the ranks agreed on of it."""
 
     def __init__(self, plan: Plan, identity: Identity, place: Hello) -> None:
         self._identity = identity
@@ -40,6 +41,7 @@ class OwnRank:
         over: Callable[[], bool],
     ) -> RankEnd:
         """Run the trial and return how it ended here; ``over`` tells that it is to be ended."""
+        began = time.monotonic()
         own = files.of_rank(self._place.rank)
         variables = {**self._environ(environ, port), ARTIFACTS: own.folder}
         outcome = self._runner.execute(
@@ -52,6 +54,7 @@ class OwnRank:
             outcome=outcome,
             waits=outcome.end in (TIMED_OUT, ABORTED) and is_waiting(outcome.traceback or ""),
             log="" if outcome.verdict == PASS else _end_of(own),
+            after_s=time.monotonic() - began,
         )
 
     def close(self) -> None:

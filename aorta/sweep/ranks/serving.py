@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 
+from aorta.model.frozen import evolve
 from aorta.sweep.planning.overlay import environ_under, overlay_of
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.ranks.channel import Message
 from aorta.sweep.ranks.ends import as_message
-from aorta.sweep.ranks.executor import ENDED, TRIAL
 from aorta.sweep.ranks.follower import END, Follower
-from aorta.sweep.ranks.local import ends_of_logs, files_at
+from aorta.sweep.ranks.local import ends_of_logs, files_at, not_kept
 from aorta.sweep.ranks.nodes import DESCRIBE, HOST, LEFT
 from aorta.sweep.ranks.own import OwnRank
+from aorta.sweep.ranks.round import ENDED, TRIAL
 from aorta.sweep.run.captures import Captures, described
 from aorta.sweep.run.leftovers import end_leftovers
 from aorta.sweep.variables import CELL, RUN
@@ -63,5 +64,10 @@ def _trial(
             generation=order["generation"],
             over=lambda: follower.is_over(number),
         )
-        logs = {} if seen else ends_of_logs(files.of_rank(end.rank))
+        logs: dict[str, str] = {}
+        if not seen:
+            mine = files.of_rank(end.rank)
+            logs = ends_of_logs(mine)
+            notes = (*end.outcome.notes, *not_kept(mine))
+            end = evolve(end, outcome=evolve(end.outcome, notes=notes))
         follower.tell(ENDED, number=number, end=as_message(end), logs=logs)

@@ -195,7 +195,10 @@ class Runner:
 
     def _note_loss(self, trial: Trial) -> None:
         lost = trial.outcome.lost
-        if lost is None or (self._after_crash and lost["end"] != VANISHED):
+        if lost is not None and self._after_crash:
+            # Without its aorta a rank has no further trial; the one that was the cause need not be it.
+            lost = next((one for one in (lost, *trial.outcome.ranks) if one["end"] == VANISHED), None)
+        if lost is None:
             return
         where = f"rank {lost['rank']} on {lost['node']} was lost in trial {trial.trial} of {trial.cell}"
         self._lost = f"{where}: {lost['reason']}"

@@ -1,0 +1,107 @@
+"""``Round``: one trial of all ranks, as rank 0 follows it."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from aorta.model.frozen import evolve
+from aorta.sweep.files import TrialFiles
+from aorta.sweep.ranks.ends import RankEnd, from_message, stopped, vanished
+from aorta.sweep.ranks.follower import ABORT
+from aorta.sweep.ranks.hello import Hello
+from aorta.sweep.ranks.leader import Leader
+from aorta.sweep.ranks.local import keep_logs
+
+TRIAL, ENDED = "trial", "ended"
+
+#: Seconds that the other ranks get to come to an end by themselves when one is lost: what they tell may be
+#: the cause. And after how many seconds a rank that says nothing is lost too.
+SETTLE_S, GONE_S = 3.0, 13.0
+
+
+class Round:
+    """What is known of the ranks in the trial with a ``number``; ``files`` are the trial's."""
+
+    def __init__(self, leader: Leader, number: int, places: Sequence[Hello], files: TrialFiles) -> None:
+        self._files = files
+        self._leader = leader
+        self._number = number
+        self._places = {place.rank: place for place in places}
+        self._ends: dict[int, RankEnd] = {}
+        self._began = time.monotonic()
+        self._lost_at: float | None = None
+        self._aborted = False
+
+    def begin(self, **told: Any) -> None:
+        """Order the trial from all other ranks."""
+        self._began = time.monotonic()
+        self._leader.tell_all(TRIAL, number=self._number, stem=self._files.stem, **told)
+
+    def add(self, end: RankEnd) -> None:
+        """Take the end of a rank; the first one counts."""
+        if end.rank not in self._ends:
+            self._ends[end.rank] = end
+            if end.is_lost and self._lost_at is None:
+                self._lost_at = time.monotonic()
+
+    def is_over(self) -> bool:
+        """Tell whether what still runs is to be ended, here and on the other ranks, which are told so."""
+        self._hear()
+        if self._lost_at is None or time.monotonic() < self._lost_at + SETTLE_S:
+            return False
+        self.abort()
+        return True
+
+    def abort(self) -> None:
+        """Tell the ranks that have not ended to do so, once."""
+        if not self._aborted:
+            self._aborted = True
+            ranks = [rank for rank in self._places if rank != 0 and rank not in self._ends]
+            self._leader.tell(ranks, ABORT, number=self._number)
+
+    def lost_within(self, seconds: float) -> bool:
+        """Tell whether a rank is known to be lost, or will be soon."""
+        return self._leader.wait(self._has_lost, time.monotonic() + seconds)
+
+    def all(self) -> list[RankEnd]:
+        """Wait for all ranks and return their ends; a rank that does not tell its own is gone."""
+        self._leader.wait(self._is_complete)
+        why = "it did not say how its trial ended"
+        return [
+            self._ends.get(rank) or vanished(rank, place.host, place.local_rank, why, self._seconds())
+            for rank, place in self._places.items()
+        ]
+
+    def so_far(self, why: str) -> list[RankEnd]:
+        """Return the ends of all ranks without waiting; one that still runs is to end, and ``why``."""
+        return [
+            self._ends.get(rank) or stopped(rank, place.host, place.local_rank, why)
+            for rank, place in self._places.items()
+        ]
+
+    def _has_lost(self) -> bool:
+        self._hear()
+        return self._lost_at is not None
+
+    def _is_complete(self) -> bool:
+        self.is_over()
+        is_late = self._lost_at is not None and time.monotonic() > self._lost_at + GONE_S
+        return len(self._ends) == len(self._places) or is_late
+
+    def _hear(self) -> None:
+        for rank, message in self._leader.take(ENDED):
+            # One that ended late is of a trial before.
+            if message["number"] == self._number:
+                # Whatever it calls itself: the number is part of the names of files.
+                end = evolve(from_message(message["end"]), rank=rank)
+                keep_logs(self._files.of_rank(end.rank), message["logs"])
+                self.add(end)
+        for rank, place in self._places.items():
+            member = self._leader.members.get(rank)
+            if member is not None and member.gone is not None:
+                after_s = self._seconds(member.gone_at)
+                self.add(vanished(rank, place.host, place.local_rank, member.gone, after_s))
+
+    def _seconds(self, at: float | None = None) -> float:
+        """Return the seconds from the order of the trial until then, or now."""
+        return max((time.monotonic() if at is None else at) - self._began, 0.0)
