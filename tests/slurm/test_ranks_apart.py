@@ -51,7 +51,9 @@ def test_a_directory_that_only_rank_0_has(steps, cluster):
     done = steps.run(TWO, *SWEEP, "--output", folder)
     try:
         assert done.returncode == 0, done.stderr
-        told = cluster.run("sh", "-c", f"cat '{folder}'/T/ranks/2*/matrix.json", cwd=steps.folder, host="node1")
+        told = cluster.run(
+            "sh", "-c", f"cat '{folder}'/T/ranks/2*/matrix.json", cwd=steps.folder, host="node1"
+        )
         assert json.loads(told.stdout)["state"] == "complete"
         assert left_on_node2(steps, cluster.local) == ""
     finally:

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.slurm.rank_sweeps import TWO, SWEEP, Run, recipe
+from tests.slurm.rank_sweeps import SWEEP, TWO, Run, recipe
 
 TRIES = int(os.environ.get("AORTA_TEST_TRIES", "3"))
 #: Nothing set, and the same ports for both, as in a user's profile.

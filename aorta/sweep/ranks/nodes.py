@@ -65,7 +65,7 @@ class SeveralNodes:
         )
         own = described(captures, cell)
         run.write(environment_file(environment, "env.json"), own)
-        texts = {self._own.name: own, **self._asked(DESCRIBE, "text")}
+        texts = {self._own.name: own, **self._asked(DESCRIBE, "text", environment=environment.name)}
         for node in self._others:
             if node.name not in texts:
                 yield f"environment {environment.name}: node {node.name} gave no snapshot"
@@ -83,12 +83,17 @@ class SeveralNodes:
         answers = self._asked(LEFT, "text")
         return [*lines, *(f"{node}: {text}" for node, text in answers.items() if text)]
 
-    def _asked(self, kind: str, member: str) -> dict[str, str]:
-        """Return what the other nodes answer, by their names; those that are lost answer nothing."""
+    def _asked(self, kind: str, member: str, **about: str) -> dict[str, str]:
+        """Return what the other nodes answer, by their names; those that are lost answer nothing.
+
+        An answer that says it is ``about`` something else came too late for the question before.
+        """
         answers: dict[int, str] = {}
 
         def is_complete() -> bool:
-            answers.update((rank, message[member]) for rank, message in self._leader.take(kind))
+            for rank, message in self._leader.take(kind):
+                if all(message.get(name) == value for name, value in about.items()):
+                    answers[rank] = message[member]
             return all(
                 node.ranks[0] in answers or self._leader.members[node.ranks[0]].gone is not None
                 for node in self._others
