@@ -81,7 +81,8 @@ def test_every_option_that_a_page_names_exists(page):
     known = {name for _, command in commands(root) for name in options(command)} | {"--version", "--help"}
     known |= BUCK2
     others = (
-        "apptainer|conda|docker|dpkg|hipconfig|kubectl|nicctl|pip|pipx|podman|rdhc|rpm|srun|sudo|torchrun"
+        "apptainer|conda|docker|dpkg|hipconfig|kubectl|mpirun|nicctl|pip|pipx|podman|rdhc|rpm|sbatch|SBATCH|srun"
+        "|sudo|torchrun"
     )
     text = re.sub(rf"\b({others})\"? [^`\n]*?(?=\baorta(\.pyz)? env|`|\n)", "", text_of(page))
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known
