@@ -40,12 +40,13 @@ _stops: list["Stopped"] = []
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asked the process to end; ``code`` is its exit status."""
+    """A signal asked the process to end; ``code`` is its exit status, ``at`` when, by the monotonic clock."""
 
     def __init__(self, number: int) -> None:
         name = signal.Signals(number).name
         super().__init__(f"stopped by {name}")
         self.code = 128 + number
+        self.at = time.monotonic()
 
 
 def secure_streams() -> None:

@@ -16,7 +16,8 @@ LIMIT = 64 << 20
 
 ALIVE = "alive"
 
-_SENDING_S = 20
+#: Seconds after which one is lost that takes nothing of what it is sent.
+SENDING_S = 20
 _PIECE = 1 << 16
 
 
@@ -27,7 +28,7 @@ class ChannelClosedError(Exception):
 class Channel:
     """One end of a connection. Any thread may send; one receives."""
 
-    def __init__(self, connection: socket.socket, limit: int = LIMIT) -> None:
+    def __init__(self, connection: socket.socket, limit: int = LIMIT, sending_s: int = SENDING_S) -> None:
         self._socket = connection
         #: The longest message that is taken, in bytes.
         self.limit = limit
@@ -36,7 +37,7 @@ class Channel:
         self._unread: list[Message] = []
         with contextlib.suppress(OSError):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            patience = struct.pack("ll", _SENDING_S, 0)
+            patience = struct.pack("ll", sending_s, 0)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
         connection.setblocking(True)
 
@@ -81,10 +82,19 @@ class Channel:
         unread, self._unread = self._unread, []
         return unread
 
-    def close(self) -> None:
-        """End the connection."""
+    def finish(self) -> None:
+        """Say no more: the other side hears so after all that was said."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
+
+    def hang_up(self) -> None:
+        """End the connection for both sides; threads that wait on it see so."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """End the connection, once no thread uses it any longer."""
+        self.hang_up()
         self._socket.close()
 
 

@@ -18,9 +18,6 @@ from aorta.sweep.ranks.round import Round
 from aorta.sweep.variables import RUN
 from aorta.workloads.discovery import find
 
-#: Seconds for the end of another rank to be heard of, when a launcher ends this one because of it.
-_HEARD_S = 0.25
-
 
 class RanksExecutor:
     """Runs trials. ``places`` are what the ranks agreed on, in their order.
@@ -89,7 +86,7 @@ class RanksExecutor:
         except Stopped as error:
             # A launcher that lost a rank ends all others: the trial that lost it is told, and then this.
             ranks.abort()
-            if not ranks.lost_within(_HEARD_S):
+            if not ranks.lost_before(error.at):
                 raise
             return ranks.so_far(f"rank 0 was {error}")
 

@@ -54,6 +54,7 @@ class Follower:
     def close(self) -> None:
         """End the connection."""
         self._ended = True
+        self._channel.hang_up()
         self._thread.join(2.0)
         self._channel.close()
 
@@ -70,10 +71,15 @@ class Follower:
                     self._channel.send(ALIVE)
                 if now - heard > SILENCE_S:
                     raise ChannelClosedError(f"nothing was heard of it for {SILENCE_S:g} s")
+            why = "this rank's aorta has ended"
         except ChannelClosedError as error:
-            with self._changed:
-                self.gone = str(error)
-                self._changed.notify_all()
+            why = str(error)
+        except Exception as error:
+            # Whatever it is: with nobody listening, what waits for orders would wait for ever.
+            why = f"what it said was not understood: {type(error).__name__}: {error}"
+        with self._changed:
+            self.gone = why
+            self._changed.notify_all()
 
     def _take(self, messages: Sequence[Message]) -> None:
         with self._changed:

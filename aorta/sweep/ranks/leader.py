@@ -18,6 +18,10 @@ from aorta.sweep.ranks.hello import Hello, as_message, from_message
 WELCOME, REFUSED = ("welcome", "refused")
 _LOOK_S = 0.25
 
+#: Seconds for a rank to take what it is sent, all of which is short: the thread serves the others, too. And
+#: for all of them to end their connections after the last word.
+_SENDING_S, _LEAVING_S = 2, 1.0
+
 #: The longest hello in bytes, and how many connections may be open that have not said theirs, beside one for
 #: each rank: a program that only connects does not use up memory or files.
 _HELLO_BYTES, _STRANGERS = 1 << 20, 256
@@ -29,6 +33,7 @@ class Member:
     def __init__(self, hello: Hello, channel: Channel) -> None:
         self.hello = hello
         self.channel = channel
+        #: When anything was heard of it last, and when it was lost, by the monotonic clock.
         self.seen = time.monotonic()
         self.gone: str | None = None
         self.gone_at = 0.0
@@ -40,6 +45,7 @@ class Leader:
 
     def __init__(self, holder: socket.socket, own: Hello) -> None:
         holder.listen(1024)
+        holder.setblocking(False)
         self.port = int(holder.getsockname()[1])
         self.own = own
         self.members: dict[int, Member] = {}
@@ -49,7 +55,10 @@ class Leader:
         self.admits = True
         self._listener = holder
         self._changed = threading.Condition()  # its lock may be taken twice
+        self._changes = 0
         self._ended = False
+        self._broken: Exception | None = None
+        self._of: dict[Channel, Member] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(holder, selectors.EVENT_READ, None)
         self._strangers: dict[Channel, float] = {}
@@ -59,15 +68,21 @@ class Leader:
     def wait(self, condition: Callable[[], bool], until: float | None = None) -> bool:
         """Wait until a condition holds, or ``until`` by the monotonic clock; tell whether it does.
 
-        The condition is looked at whenever anything is heard, and now and then.
+        The condition is looked at whenever anything is heard, and now and then. It may send: no lock is held.
         """
-        with self._changed:
-            while not condition():
-                now = time.monotonic()
-                if until is not None and now >= until:
-                    return False
-                self._changed.wait(_LOOK_S if until is None else min(_LOOK_S, until - now))
-        return True
+        while True:
+            with self._changed:
+                known = self._changes
+            if condition():
+                return True
+            if self._broken is not None:
+                raise RuntimeError("the other ranks are no longer heard") from self._broken
+            left = _LOOK_S if until is None else min(_LOOK_S, until - time.monotonic())
+            if left <= 0:
+                return False
+            with self._changed:
+                if self._changes == known:
+                    self._changed.wait(left)
 
     def gather(self, until: float, late_s: float) -> bool:
         """Wait for all ranks; tell whether they came.
@@ -118,37 +133,61 @@ class Leader:
         self.tell(list(self.members), kind, **members)
 
     def close(self) -> None:
-        """End all connections."""
+        """End all connections, each when the other side has heard all, or soon after."""
+        members = list(self.members.values())
+        for member in members:
+            member.channel.finish()
+        with contextlib.suppress(RuntimeError):
+            self.wait(
+                lambda: all(member.gone is not None for member in members), time.monotonic() + _LEAVING_S
+            )
         self._ended = True
+        with contextlib.suppress(OSError):
+            # So the thread wakes up.
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._thread.join(2.0)
-        for member in self.members.values():
-            member.channel.close()
-        for channel in self._strangers:
+        for channel in [*self._of, *self._strangers]:
             channel.close()
         self._listener.close()
         self._selector.close()
 
     def _serve(self) -> None:
         signed = 0.0
-        while not self._ended:
-            for key, _ in self._selector.select(_LOOK_S):
-                if key.data is None:
-                    self._accept()
-                else:
-                    self._hear(key.data)
-            now = time.monotonic()
-            if now - signed >= SIGN_S:
-                signed = now
-                self._look(now)
+        try:
+            while not self._ended:
+                for key, _ in self._selector.select(_LOOK_S):
+                    if key.data is None:
+                        self._accept()
+                    else:
+                        self._hear(key.data)
+                now = time.monotonic()
+                if now - signed >= SIGN_S:
+                    signed = now
+                    self._look(now)
+        except Exception as error:
+            # Whatever it is: who waits for the others would wait for ever.
+            self._broken = error
+            self._tell_change()
+
+    def _tell_change(self) -> None:
+        with self._changed:
+            self._changes += 1
+            self._changed.notify_all()
 
     def _accept(self) -> None:
-        with contextlib.suppress(OSError):
+        try:
             connection, _ = self._listener.accept()
-            channel = Channel(connection, _HELLO_BYTES)
-            if len(self._strangers) >= self.own.size + _STRANGERS:
-                self._gone(next(iter(self._strangers)), "")
-            self._strangers[channel] = time.monotonic()
-            self._selector.register(channel, selectors.EVENT_READ, channel)
+        except BlockingIOError:
+            return
+        except OSError:
+            # As without a file descriptor that is free: it would be tried again at once.
+            time.sleep(0.0 if self._ended else _LOOK_S)
+            return
+        channel = Channel(connection, _HELLO_BYTES, _SENDING_S)
+        if len(self._strangers) >= self.own.size + _STRANGERS:
+            self._gone(next(iter(self._strangers)), "")
+        self._strangers[channel] = time.monotonic()
+        self._selector.register(channel, selectors.EVENT_READ, channel)
 
     def _hear(self, channel: Channel) -> None:
         try:
@@ -156,16 +195,17 @@ class Leader:
         except ChannelClosedError as error:
             self._gone(channel, str(error))
             return
+        if channel in self._of:
+            # Also a part of a long message is a sign of life.
+            self._of[channel].seen = time.monotonic()
         for message in messages:
-            member = self._member(channel)
+            member = self._of.get(channel)
             if member is None:
                 self._greet(channel, message)
-                continue
-            member.seen = time.monotonic()
-            if message["kind"] != ALIVE:
+            elif message["kind"] != ALIVE:
                 with self._changed:
                     member.messages.append(message)
-                    self._changed.notify_all()
+                self._tell_change()
 
     def _greet(self, channel: Channel, message: Message) -> None:
         """Let in a rank of this job."""
@@ -187,27 +227,26 @@ class Leader:
                 self.wrong += _contradictions(hello, other, self.own)
             self._strangers.pop(channel, None)
             channel.limit = LIMIT
-            self.members[place] = Member(hello, channel)
+            self.members[place] = self._of[channel] = Member(hello, channel)
             self.tell([place], KNOWN)
-            self._changed.notify_all()
+        self._tell_change()
 
-    def _member(self, channel: Channel) -> Member | None:
-        return next((member for member in self.members.values() if member.channel is channel), None)
-
-    def _gone(self, channel: Channel, why: str) -> None:
+    def _gone(self, channel: Channel, why: str, at: float | None = None) -> None:
         with contextlib.suppress(KeyError, ValueError):
             self._selector.unregister(channel)
-        member = self._member(channel)
-        if member is not None:
-            self._lose(member, why)
+        if channel in self._of:
+            self._lose(self._of[channel], why, at)
         elif self._strangers.pop(channel, None) is not None:
             channel.close()
 
-    def _lose(self, member: Member, why: str) -> None:
+    def _lose(self, member: Member, why: str, at: float | None = None) -> None:
         with self._changed:
             if member.gone is None:
-                member.gone, member.gone_at = why, time.monotonic()
-            self._changed.notify_all()
+                member.gone_at = time.monotonic() if at is None else at
+                member.gone = why
+        # One that only was silent hears so, should it go on.
+        member.channel.hang_up()
+        self._tell_change()
 
     def _look(self, now: float) -> None:
         """Show that this rank is alive, and see who is not."""
@@ -215,7 +254,7 @@ class Leader:
             if member.gone is not None:
                 continue
             if now - member.seen > SILENCE_S:
-                self._gone(member.channel, f"nothing was heard of it for {SILENCE_S:g} s")
+                self._gone(member.channel, f"nothing was heard of it for {SILENCE_S:g} s", member.seen)
             else:
                 self.tell([place], ALIVE)
         for channel, since in list(self._strangers.items()):

@@ -12,8 +12,10 @@ from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.ranks.leader import Leader
 from aorta.sweep.ranks.local import keep_logs
 
-TRIAL, ENDED = "trial", "ended"
+TRIAL, ENDED, STOPPED = ("trial", "ended", "stopped")
 
+#: Seconds for the end of a rank to be heard of, when a launcher ends the others because of it.
+_HEARD_S = 0.25
 #: Seconds that the other ranks get to come to an end by themselves when one is lost: what they tell may be
 #: the cause. And after how many seconds a rank that says nothing is lost too.
 SETTLE_S, GONE_S = 3.0, 13.0
@@ -28,6 +30,7 @@ class Round:
         self._number = number
         self._places = {place.rank: place for place in places}
         self._ends: dict[int, RankEnd] = {}
+        self._stopped: set[int] = set()
         self._began = time.monotonic()
         self._lost_at: float | None = None
         self._aborted = False
@@ -59,9 +62,21 @@ class Round:
             ranks = [rank for rank in self._places if rank != 0 and rank not in self._ends]
             self._leader.tell(ranks, ABORT, number=self._number)
 
-    def lost_within(self, seconds: float) -> bool:
-        """Tell whether a rank is known to be lost, or will be soon."""
-        return self._leader.wait(self._has_lost, time.monotonic() + seconds)
+    def lost_before(self, at: float) -> bool:
+        """Tell whether a rank was lost before this one was stopped, then by the monotonic clock.
+
+        One that ended later, or because it was stopped as well, is not lost: the whole job is ended.
+        """
+        until = at + _HEARD_S
+
+        def is_known() -> bool:
+            self._hear()
+            return any(
+                end.is_lost and end.rank not in self._stopped and self._began + end.after_s <= until
+                for end in self._ends.values()
+            )
+
+        return self._leader.wait(is_known, until)
 
     def all(self) -> list[RankEnd]:
         """Wait for all ranks and return their ends; a rank that does not tell its own is gone."""
@@ -79,10 +94,6 @@ class Round:
             for rank, place in self._places.items()
         ]
 
-    def _has_lost(self) -> bool:
-        self._hear()
-        return self._lost_at is not None
-
     def _is_complete(self) -> bool:
         self.is_over()
         is_late = self._lost_at is not None and time.monotonic() > self._lost_at + GONE_S
@@ -96,11 +107,16 @@ class Round:
                 end = evolve(from_message(message["end"]), rank=rank)
                 keep_logs(self._files.of_rank(end.rank), message["logs"])
                 self.add(end)
-        for rank, place in self._places.items():
-            member = self._leader.members.get(rank)
-            if member is not None and member.gone is not None:
-                after_s = self._seconds(member.gone_at)
-                self.add(vanished(rank, place.host, place.local_rank, member.gone, after_s))
+        for rank, message in self._leader.take(STOPPED):
+            self._stopped.add(rank)
+            self._vanish(rank, message["why"])
+        for rank, member in self._leader.members.items():
+            if member.gone is not None:
+                self._vanish(rank, member.gone, member.gone_at)
+
+    def _vanish(self, rank: int, why: str, at: float | None = None) -> None:
+        place = self._places[rank]
+        self.add(vanished(rank, place.host, place.local_rank, why, self._seconds(at)))
 
     def _seconds(self, at: float | None = None) -> float:
         """Return the seconds from the order of the trial until then, or now."""

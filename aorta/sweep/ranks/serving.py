@@ -1,17 +1,19 @@
 """What all ranks but rank 0 do: as rank 0 says, until it says that it is the end."""
 
+import contextlib
 from collections.abc import Mapping
 
+from aorta.instrumentation.process import Stopped
 from aorta.model.frozen import evolve
 from aorta.sweep.planning.overlay import environ_under, overlay_of
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.ranks.channel import Message
 from aorta.sweep.ranks.ends import as_message
-from aorta.sweep.ranks.follower import END, Follower
+from aorta.sweep.ranks.follower import END, Follower, LostLeaderError
 from aorta.sweep.ranks.local import ends_of_logs, files_at, not_kept
 from aorta.sweep.ranks.nodes import DESCRIBE, HOST, LEFT
 from aorta.sweep.ranks.own import OwnRank
-from aorta.sweep.ranks.round import ENDED, TRIAL
+from aorta.sweep.ranks.round import ENDED, STOPPED, TRIAL
 from aorta.sweep.run.captures import Captures, described
 from aorta.sweep.run.leftovers import end_leftovers
 from aorta.sweep.variables import CELL, RUN
@@ -42,6 +44,10 @@ def serve(plan: Plan, follower: Follower, own: OwnRank, base: Mapping[str, str])
             elif order["kind"] == DESCRIBE:
                 text = described(captures, cells[order["cell"]])
                 follower.tell(DESCRIBE, environment=order["environment"], text=text)
+    except Stopped as error:
+        with contextlib.suppress(LostLeaderError):
+            follower.tell(STOPPED, why=str(error))
+        raise
     finally:
         if captures is not None:
             captures.close()
