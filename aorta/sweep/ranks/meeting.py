@@ -131,6 +131,11 @@ def _listening(identity: Identity, environ: Mapping[str, str], own: Hello) -> so
         if holder is not None:
             return holder
         _ask_other(port, own)
+    # Many short sweeps one after another: the kernel remembers their connections. Only now, since a port
+    # that is shared like that may be one which another job holds for a trial.
+    for port in ports:
+        with contextlib.suppress(OSError):
+            return listening(port, address)
     raise LaunchError(f"ports {ports[0]} to {ports[-1]} are in use on {own.host}: set {PORT_BASE} to others")
 
 
