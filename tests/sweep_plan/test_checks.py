@@ -210,25 +210,45 @@ SIZES = {
     (
         "plain",
         "2",
-    ): "WORLD_SIZE is 2, but workload plain is for a single process: start aorta without a launcher",
-    ("plain", "x"): "WORLD_SIZE is 'x', not a whole number from 1",
-    ("plain", "0"): "WORLD_SIZE is '0', not a whole number from 1",
+    ): "this is one of 2 tasks, but workload plain is for a single process: start aorta without a launcher",
+    ("plain", "x"): "WORLD_SIZE is 'x': a whole number is needed to tell which task this is",
     ("pair", "2"): None,
-    ("pair", "1"): "WORLD_SIZE is 1, but workload pair needs 2 ranks or more, and in this version "
-    "a sweep is one task",
+    ("pair", "0"): "WORLD_SIZE is 0: it is at least 1",
     ("command", "1"): None,
-    ("command", "2"): "WORLD_SIZE is 2, but a command is started by one aorta: run aorta once, and put the "
-    "launcher behind --, as in -- torchrun --nproc-per-node=8 train.py",
+    ("command", "2"): "this is one of 2 tasks, but a command is started by one aorta: run aorta once, and put"
+    " the launcher behind --, as in -- torchrun --nproc-per-node=8 train.py",
 }
 
 
 @pytest.mark.parametrize("case", SIZES, ids="-".join)
 def test_the_size_of_the_job(told, case):
     workload, size = case
-    found = told(
-        Recipe(workload=workload, cells=(cell("a"),), command=("true",)), {**PLAIN, "WORLD_SIZE": size}
-    )
+    launched = {"WORLD_SIZE": size, "RANK": "0", "MASTER_ADDR": "n1", "MASTER_PORT": "29500"}
+    found = told(Recipe(workload=workload, cells=(cell("a"),), command=("true",)), {**PLAIN, **launched})
     assert errors(found) == ([SIZES[case]] if SIZES[case] else [])
+
+
+def test_too_few_ranks_are_so_here(told):
+    ((severity, line),) = told(Recipe(workload="pair", cells=(cell("a"),)), PLAIN)
+    assert severity == "error here"
+    assert line.startswith("workload pair needs 2 ranks or more, and there is 1: start aorta on each")
+    assert "torchrun --standalone --nproc-per-node=2 -m aorta sweep run" in line
+
+
+def test_ranks_that_nobody_told_where_to_meet(told):
+    launched = {"PMI_SIZE": "2", "PMI_RANK": "0", "MPI_LOCALRANKID": "0", "MPI_LOCALNRANKS": "2"}
+    (line,) = errors(told(Recipe(workload="pair", cells=(cell("a"),)), {**PLAIN, **launched}))
+    assert line.startswith("nobody told where the ranks meet (mpich does not): set MASTER_PORT, or ")
+
+
+def test_more_trials_than_ports(told):
+    launched = {"WORLD_SIZE": "2", "RANK": "0", "MASTER_ADDR": "n1", "MASTER_PORT": "29500"}
+    recipe = Recipe(workload="pair", cells=(cell("a"),), trials=985)
+    assert errors(told(recipe, {**PLAIN, **launched})) == []
+    (line,) = errors(told(recipe, {**PLAIN, **launched, "AORTA_TRIAL_MASTER_PORT_BASE": "20000"}))
+    assert line.startswith(
+        "985 trials of several ranks are planned, and AORTA_TRIAL_MASTER_PORT_BASE=20000 has 984"
+    )
 
 
 @pytest.mark.parametrize("base", ["1024", "30000", "64536"])

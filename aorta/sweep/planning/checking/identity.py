@@ -24,7 +24,7 @@ LAUNCHER = frozenset(
         PORT_BASE,
     }
 )
-LAUNCHER_PREFIXES = ("TORCHELASTIC_", "SLURM_", "PMI", "OMPI_")
+LAUNCHER_PREFIXES = ("TORCHELASTIC_", "SLURM_", "PMI", "OMPI_", "MPI_LOCAL", "MV2_COMM_WORLD_", "PALS_")
 
 
 def check_identity(plan: Plan) -> Iterator[Problem]:

@@ -59,13 +59,17 @@ def check_launch(
     """
     from aorta.workloads.protocol import SINGLE_PROCESS
 
+    base = None
+    try:
+        base = told_base(environ)
+    except LaunchError as wrong:
+        yield error(str(wrong))
     try:
         if workload is None or workload.launch_mode == SINGLE_PROCESS:
             if (size := tasks_of(environ).size) > 1:
                 yield from _single(plan, size, workload)
             return
         identity = identity_of(environ)
-        base = told_base(environ)
         if not identity.alone:
             meeting_ports(environ, identity)
     except LaunchError as wrong:
