@@ -1,8 +1,12 @@
 """``TrialFiles``: where the files of one trial are."""
 
+import contextlib
 import os
 
 from aorta.model.frozen import frozen
+
+#: What serves the process of a workload's trial while it runs: its request, its answer, its trace.
+WORKING = ("request.json", "response.json", "trace")
 
 
 @frozen
@@ -38,6 +42,16 @@ class TrialFiles:
     def of_rank(self, rank: int) -> "TrialFiles":
         """Return the files of one of several ranks: ``trial_000.rank1.stdout.log``."""
         return TrialFiles(stem=f"{self.stem}.rank{rank}")
+
+    def working(self) -> dict[str, str]:
+        """Return the paths of what serves the trial's process alone, by the names in WORKING."""
+        return {name: f"{self.stem}.{name}" for name in WORKING}
+
+    def clear(self) -> None:
+        """Take away what served the trial's process: its request may hold secrets."""
+        for path in (*self.working().values(), f"{self.stem}.response.json.part"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
 
     @property
     def environ(self) -> str:

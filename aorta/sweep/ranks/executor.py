@@ -59,6 +59,10 @@ class RanksExecutor:
                 ends = self._all(cell, trial, files, environ, overlay, port)
         except LaunchError as error:
             return self._without_port(str(error))
+        for end in ends:
+            if end.outcome.end == VANISHED:
+                # Its aorta cannot do so any longer.
+                files.of_rank(end.rank).clear()
         return merged(ends, self._scope, lambda rank: self._relative(files.of_rank(rank).stderr))
 
     def close(self) -> None:

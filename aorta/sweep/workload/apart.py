@@ -59,7 +59,7 @@ class Apart:
         python = _python(cell)
         if python is None:
             return Outcome(verdict=ERROR, reason="no Python interpreter can be started from this program")
-        paths = {name: f"{files.stem}.{name}" for name in ("request.json", "response.json", "trace")}
+        paths = files.working()
         request = self._request(cell, info, environ, paths)
         try:
             text = json.dumps(request, allow_nan=False)
@@ -75,16 +75,14 @@ class Apart:
             answered=lambda: os.path.exists(paths["response.json"]),
         )
         try:
-            for path in paths.values():
-                _remove(path)
+            files.clear()
             _write(worker.request, text)
             end = self._ended(worker, over)
             return self._outcome(cell, files, end, _answer(paths["response.json"], request["nonce"]))
         except CannotStartError as error:
             return Outcome(verdict=ERROR, reason=f"{python} could not be started: {error.error}")
         finally:
-            for path in (*paths.values(), f"{paths['response.json']}.part"):
-                _remove(path)
+            files.clear()
 
     def _ended(self, worker: Worker, over: Callable[[], bool] | None) -> Ended:
         if self._lasting is not None:
@@ -189,8 +187,3 @@ def _answer(path: str, nonce: str) -> Any:
     except (OSError, ValueError, RecursionError):
         return None
     return answer.get("report") if isinstance(answer, dict) and answer.get("nonce") == nonce else None
-
-
-def _remove(path: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
