@@ -18,6 +18,9 @@ LONG, SHORT = 12, 2
 TIMES, SECONDS = 1.3, 0.5
 EMPTY = {"AORTA_WORKLOADS": "empty=tests.workloads.rank_subjects:Empty"}
 
+#: Seconds that a sweep may take on a busy machine.
+LIMIT_S = 900
+
 #: Runs of race with a flipped bit, and without.
 RUNS = 20
 STEPS = 6
@@ -35,7 +38,9 @@ def trial(folder: Path, _: argparse.Namespace) -> Line:
             inner = folder / f"{turn}-{number}"
             inner.mkdir()
             began = time.perf_counter()
-            done = swept(inner, "empty", {"cell": {}}, trials=number, python=python, environ=EMPTY)
+            done = swept(
+                inner, "empty", {"cell": {}}, trials=number, python=python, environ=EMPTY, timeout=LIMIT_S
+            )
             walls[number] = time.perf_counter() - began
             if set(done.verdicts()) != {"pass"} or len(done.records) != number:
                 raise NotMeasuredError(f"not all trials passed: {done.errors[-400:]}")
@@ -66,8 +71,16 @@ def race(mode: str, folder: Path, _: argparse.Namespace) -> Line:
     each = RUNS // len(PLACES)
     (folder / "planted").mkdir()
     (folder / "clean").mkdir()
-    found = swept(folder / "planted", "race", cells, trials=each, steps=STEPS, python=python)
-    clean = swept(folder / "clean", "race", {"cell": {"mode": mode}}, trials=RUNS, steps=STEPS, python=python)
+    found = swept(folder / "planted", "race", cells, trials=each, steps=STEPS, python=python, timeout=LIMIT_S)
+    clean = swept(
+        folder / "clean",
+        "race",
+        {"cell": {"mode": mode}},
+        trials=RUNS,
+        steps=STEPS,
+        python=python,
+        timeout=LIMIT_S,
+    )
     right = sum(_is_right(record, planted[record["cell"]]) for record in found.records.values())
     passed = clean.verdicts().count("pass")
     told = f"a flipped bit found in {right} of {RUNS} runs, {passed} of {RUNS} clean without"

@@ -69,16 +69,31 @@ def environ_of(folder, **more):
     return losses.environ_of(folder, **{"AORTA_WORKLOADS": names, **more})
 
 
-def swept(folder, workload, cells, *, ranks=2, python=sys.executable, launcher="hand", environ=None, **more):
-    """Sweep on some ranks and return what is left."""
+def swept(
+    folder,
+    workload,
+    cells,
+    *,
+    ranks=2,
+    python=sys.executable,
+    launcher="hand",
+    environ=None,
+    timeout=55,
+    **more,
+):
+    """Sweep on some ranks and return what is left; it may take so many seconds."""
     path, env = recipe(folder, workload, cells, **more), environ_of(folder, **(environ or {}))
     if launcher == "torchrun":
         process = losses.torchrun(folder, python, path, ranks=ranks, environ=env)
-        _, errors = process.communicate(timeout=110)
+        try:
+            _, errors = process.communicate(timeout=timeout)
+        finally:
+            # Its ranks end with it.
+            process.terminate()
         return Swept(folder, [process.returncode], errors)
     job = losses.ByHand(folder, path, port=free_port(), ranks=ranks, python=python, environ=env)
     try:
-        codes, told = job.ended(timeout=110)
+        codes, told = job.ended(timeout=timeout)
     finally:
         job.end()
     return Swept(folder, codes, told[0])

@@ -53,6 +53,7 @@ def test_a_rank_without_a_gpu_is_told(count, local_rank, told):
         device_index(count, local_rank)
 
 
+@pytest.mark.timeout(160)
 @pytest.mark.parametrize(("launcher", "isolation"), [("torchrun", "process"), ("hand", "in_process")])
 def test_a_workload_that_meets_by_the_variables_alone(tmp_path, launcher, isolation):
     """As programs do that know nothing of aorta: env://, in each trial anew."""
@@ -64,6 +65,7 @@ def test_a_workload_that_meets_by_the_variables_alone(tmp_path, launcher, isolat
         launcher=launcher,
         isolation=isolation,
         trials=2,
+        timeout=150,
         environ={"AORTA_WORKLOADS": f"user={MODULE}:OfAUser"},
     )
     assert set(done.codes) == {0}, done.errors

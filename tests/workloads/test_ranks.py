@@ -34,6 +34,7 @@ def test_a_wrong_value_is_found_by_all_without_torch(tmp_path):
     assert done.verdicts("clean") == ["pass"]
 
 
+@pytest.mark.timeout(160)
 def test_the_agents_store_is_one_for_all_trials_and_each_finds_only_its_own(tmp_path):
     done = swept(
         tmp_path,
@@ -42,6 +43,7 @@ def test_the_agents_store_is_one_for_all_trials_and_each_finds_only_its_own(tmp_
         python=torches.python(),
         launcher="torchrun",
         trials=3,
+        timeout=150,
     )
     assert done.codes == [0], done.errors
     assert done.verdicts() == ["pass"] * 3

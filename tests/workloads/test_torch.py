@@ -9,6 +9,10 @@ from aorta.sweep.definitions.registry import Environment
 from tests.parts import torches
 from tests.workloads.launching import swept
 
+#: Sweeps of several trials with torch take half a minute, and more on a busy machine.
+LIMIT_S = 280
+pytestmark = pytest.mark.timeout(LIMIT_S + 10)
+
 SMALL = {"model": {"vocab_size": 64, "hidden_size": 16, "ffn_size": 32}, "seq_len": 8}
 TRANSFORMER = {"compute_type": "transformer", "real_backward": True, "shared_layer_weights": True}
 CLEAN = {
@@ -38,7 +42,8 @@ def races(tmp_path_factory, python):
     for mode, (layer, _) in FLIPPED.items():
         cells[f"flipped-{mode}"] = {"mode": mode, "inject": {"rank": 1, "layer": layer, "iteration": 1}}
     cells["flipped-fsdp"]["stop_on_first_corruption"] = False
-    return swept(tmp_path_factory.mktemp("races"), "race", cells, python=python, launcher="torchrun")
+    folder = tmp_path_factory.mktemp("races")
+    return swept(folder, "race", cells, python=python, launcher="torchrun", timeout=LIMIT_S)
 
 
 @pytest.mark.parametrize("cell", list(CLEAN))
@@ -85,7 +90,7 @@ def test_training(tmp_path, python, isolation):
         "ddp": {**SMALL, "parallelism": "ddp", "model": {**SMALL["model"], "kind": "mlp"}},
         "diverges": {**SMALL, "parallelism": "ddp", "learning_rate": 10**30},
     }
-    done = swept(tmp_path, "training", cells, python=python, isolation=isolation)
+    done = swept(tmp_path, "training", cells, python=python, isolation=isolation, timeout=LIMIT_S)
     assert done.codes == [0, 0], done.errors
     assert done.verdicts() == ["pass", "fail", "pass"], done.errors
     for cell in ("fsdp", "ddp"):
