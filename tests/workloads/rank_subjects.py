@@ -29,6 +29,7 @@ class OfAUser(Workload):
     """Meets as a program of a user does, by the variables alone; nothing of aorta helps it."""
 
     launch_mode = "distributed"
+    min_world_size = 2
     trial_isolation_supported = frozenset({"in_process", "process"})
 
     def setup(self):

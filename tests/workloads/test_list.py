@@ -95,3 +95,10 @@ def test_an_unknown_name(listed):
     assert done.stderr.startswith(
         "aorta: no workload is called 'rase': did you mean race? There are command, "
     )
+
+
+def test_how_many_ranks_it_needs(listed):
+    done = listed("user", AORTA_WORKLOADS="user=tests.workloads.rank_subjects:OfAUser")
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("user ")]
+    assert "distributed, 2 or more ranks  in_process (or process)" in line
+    assert "workload_config of user: any key" in done.stdout
