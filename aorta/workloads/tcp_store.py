@@ -18,7 +18,10 @@ class StoreError(OSError):
 
 
 class Server:
-    """Serves a store at a host and port (0: any free one, see ``port``). Raises OSError when it is taken."""
+    """Serves a store at a host and port (0: any free one, see ``port``). Raises OSError when it is taken.
+
+    An empty host is all addresses of this one, IPv6 among them where the kernel has both.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         values: dict[str, str] = {}
@@ -31,10 +34,16 @@ class Server:
                     self.wfile.write(json.dumps(answer).encode() + b"\n")
 
         class Threads(socketserver.ThreadingTCPServer):
+            address_family = _family(host)
             daemon_threads = True
             block_on_close = False
             allow_reuse_address = True
             request_queue_size = 1024
+
+            def server_bind(self) -> None:
+                if self.address_family == socket.AF_INET6:
+                    self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+                super().server_bind()
 
             def handle_error(self, *_: Any) -> None:
                 """Say nothing: a client that is gone tells its own trouble."""
@@ -49,6 +58,10 @@ class Server:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(2.0)
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if not host and socket.has_dualstack_ipv6() else socket.AF_INET
 
 
 def _answered(wish: dict[str, Any], values: dict[str, str], changed: threading.Condition) -> dict[str, Any]:

@@ -1,7 +1,10 @@
 """``ranks``: real ranks exchange values over a real store, without torch."""
 
+import socket
+
 import pytest
 
+from aorta.launch.ports import bound
 from aorta.workloads.tcp_store import Client, Server, StoreError
 from tests.parts import torches
 from tests.workloads.launching import free_port, swept
@@ -85,6 +88,21 @@ def test_several_ranks_need_a_store(execute):
     found = execute(workload="ranks", environ={"RANK": "0", "WORLD_SIZE": "2"})
     assert found.verdict == "error"
     assert "no store for them: MASTER_ADDR and MASTER_PORT" in found.reason
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_store_is_reached_by_both_families(host):
+    if host == "::1" and not socket.has_dualstack_ipv6():
+        pytest.skip("this kernel has no IPv6")
+    holder = bound([0], host)
+    with holder:
+        # As in a trial, where the port is held for the server.
+        server = Server("", holder.getsockname()[1])
+        client = Client(host, server.port, 5.0)
+        client.set("a", "1")
+        assert client.get("a") == "1"
+        client.close()
+        server.close()
 
 
 def test_a_store_that_ends_releases_who_waits():
