@@ -212,8 +212,9 @@ def _job(environ: Mapping[str, str], launcher: str) -> str | None:
         return ".".join(
             ["slurm", environ.get("SLURM_JOB_ID", ""), step, environ.get("SLURM_RESTART_COUNT", "0")]
         )
-    if not found:
-        found = [environ[name] for name in (*_BATCH, "MASTER_PORT") if environ.get(name)]
+    batch = [environ[name] for name in _BATCH if environ.get(name)]
+    if not found and batch:
+        found = [*batch, environ.get("MASTER_PORT", "")]
     return ".".join(found) or None
 
 

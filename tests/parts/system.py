@@ -42,6 +42,8 @@ PARTS = {
     "slurmd": ("slurmd", "its nodes"),
     "slurm-client": ("srun", "its jobs and steps"),
     "munge": ("munged", "its authentication"),
+    "openmpi-bin": ("mpirun.openmpi", "ranks that Open MPI starts"),
+    "mpich": ("mpiexec.hydra", "ranks that MPICH's launcher starts"),
     "procps": ("ps", "processes that must not stay behind"),
 }
 #: Packages without a program of their own; the library is looked for.

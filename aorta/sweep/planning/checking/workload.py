@@ -70,7 +70,7 @@ def check_launch(
                 yield from _single(plan, size, workload)
             return
         identity = identity_of(environ)
-        if not identity.alone:
+        if not identity.alone and (base is not None or PORT_BASE not in environ):
             meeting_ports(environ, identity)
     except LaunchError as wrong:
         yield error(str(wrong))
