@@ -12,18 +12,19 @@ exec "$@"
 """
 
 
-@pytest.mark.parametrize("told", ["srun", "torchrun"])
+@pytest.mark.parametrize("told", ["srun", "script", "torchrun"])
 def test_four_ranks_on_two_nodes(steps, told):
     """Who tells the ranks their places makes no difference."""
     before = ("sh", "-c", LIKE_TORCHRUN, "-") if told == "torchrun" else ()
     recipe(steps.folder, trials=2, steps=3)
-    done = steps.run(f"{FOUR} --label", *before, *SWEEP)
+    env = {"MASTER_ADDR": "node1", "MASTER_PORT": "29500"} if told == "script" else {}
+    done = steps.run(f"{FOUR} --label", *before, *SWEEP, **env)
     assert done.returncode == 0, done.stderr
     run = Run(steps.folder)
     matrix = run.matrix
     assert (matrix["state"], matrix["lost_rank"], matrix["warnings"]) == ("complete", False, [])
     assert (matrix["world_size"], matrix["node"]) == (4, "node1")
-    assert matrix["launcher"] == {"srun": "slurm", "torchrun": "environment"}[told]
+    assert matrix["launcher"] == ("environment" if told == "torchrun" else "slurm")
     assert [(node["node"], node["ranks"]) for node in matrix["nodes"]] == [
         ("node1", [0, 1]),
         ("node2", [2, 3]),

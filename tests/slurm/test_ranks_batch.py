@@ -4,7 +4,7 @@ import json
 import time
 
 from tests.slurm.conftest import wait_for
-from tests.slurm.rank_sweeps import AORTA, FOUR, SWEEP, Run, lines_by_rank, recipe
+from tests.slurm.rank_sweeps import SWEEP, Run, recipe
 
 
 def batch(steps, text, *options):
@@ -86,27 +86,3 @@ def test_a_job_that_is_requeued_goes_on(steps):
         assert path.read_bytes() == content
     assert "resum" in err or "gone on with" in err
     assert json.loads((run.path / "matrix.json").read_text())["warnings"] == []
-
-
-def test_a_rank_that_was_exported_for_all(steps):
-    """All four tasks would take themselves for rank 0: they say the same, and leave nothing."""
-    recipe(steps.folder)
-    began = time.monotonic()
-    done = steps.run(f"{FOUR} --label", *SWEEP, RANK="0", WORLD_SIZE="4")
-    assert done.returncode == 2
-    assert time.monotonic() - began < 20
-    said = lines_by_rank(done.stderr)
-    assert sorted(said) == [0, 1, 2, 3]
-    assert len({tuple(lines) for lines in said.values()}) == 1, done.stderr
-    assert "was RANK exported before srun?" in said[0][0]
-    assert not (steps.folder / "triage_results").exists()
-
-
-def test_a_recipe_with_a_mistake_is_told_alike_by_all(steps):
-    (steps.folder / "r.yaml").write_text("schema_version: 1\nticket: T\nworkload: ranks\ntrails: 3\n")
-    done = steps.run(f"{FOUR} --label", *AORTA, "--recipe", "r.yaml")
-    assert done.returncode == 2
-    said = lines_by_rank(done.stderr)
-    assert sorted(said) == [0, 1, 2, 3]
-    assert len({tuple(lines) for lines in said.values()}) == 1, done.stderr
-    assert not (steps.folder / "triage_results").exists()

@@ -39,7 +39,7 @@ def lose(cluster, node, folder, *, power=True):
 
 #: Tells the exit status of each rank: what srun makes of them comes half a minute later, when Slurm has seen
 #: the loss too.
-TELLING = '"$@"; echo $? > code$SLURM_PROCID'
+TELLING = '"$@"; code=$?; echo $code > code$SLURM_PROCID; exit $code'
 
 
 @contextlib.contextmanager
