@@ -4,8 +4,11 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from aorta.cli.errors import Failure
 from aorta.cli.sweep_options import LATEST
+from aorta.cli.sweep_ranks import told_by_all
 from aorta.instrumentation.process import say
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def named_run(asked: Mapping[str, Any]) -> "Earlier | None":
-    """Return the run that ``--resume RUN`` names."""
+    """Return the run that ``--resume RUN`` names; where one of several ranks does not see it, all hear so."""
     if asked["resume"] in (None, LATEST):
         return None
     from aorta.sweep.run.resume import ResumeError, check_place, earlier_run
@@ -26,7 +29,13 @@ def named_run(asked: Mapping[str, Any]) -> "Earlier | None":
             check_place(earlier)
         return earlier
     except ResumeError as error:
-        raise Failure(str(error)) from None
+        alone = [str(error)]
+        lines = told_by_all(alone, os.environ, asked["join_timeout"])
+    if lines == alone:
+        raise Failure(alone[0])
+    for line in lines:
+        say(f"aorta: {line}")
+    raise click.exceptions.Exit(2)
 
 
 def latest(asked: Mapping[str, Any], asked_for: "Asked") -> "Earlier | None":
