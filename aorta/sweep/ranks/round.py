@@ -6,6 +6,7 @@ from typing import Any
 
 from aorta.model.frozen import evolve
 from aorta.sweep.files import TrialFiles
+from aorta.sweep.outcome import ABORTED
 from aorta.sweep.ranks.ends import RankEnd, from_message, stopped, vanished
 from aorta.sweep.ranks.follower import ABORT
 from aorta.sweep.ranks.hello import Hello
@@ -19,6 +20,9 @@ _HEARD_S = 0.25
 #: Seconds that the other ranks get to come to an end by themselves when one is lost: what they tell may be
 #: the cause. And after how many seconds a rank that says nothing is lost too.
 SETTLE_S, GONE_S = 3.0, 13.0
+
+#: What a launcher sends to all processes of a job that is to end, workers among them.
+_ENDING = ("SIGTERM", "SIGINT", "SIGHUP")
 
 
 class Round:
@@ -72,8 +76,7 @@ class Round:
         def is_known() -> bool:
             self._hear()
             return any(
-                end.is_lost and end.rank not in self._stopped and self._began + end.after_s <= until
-                for end in self._ends.values()
+                self._is_loss(end) and self._began + end.after_s <= until for end in self._ends.values()
             )
 
         return self._leader.wait(is_known, until)
@@ -93,6 +96,11 @@ class Round:
             self._ends.get(rank) or stopped(rank, place.host, place.local_rank, why)
             for rank, place in self._places.items()
         ]
+
+    def _is_loss(self, end: RankEnd) -> bool:
+        """Tell whether a rank ended otherwise than by what ends all of a job."""
+        asked = end.outcome.end == ABORTED or end.outcome.signal in _ENDING or end.rank in self._stopped
+        return end.is_lost and not asked
 
     def _is_complete(self) -> bool:
         self.is_over()
