@@ -9,7 +9,6 @@ import pytest
 
 from tests.parts.losses import (
     PLAIN,
-    TORCH,
     assert_matrix,
     assert_nothing_left,
     matrix_of,
