@@ -26,6 +26,10 @@ STARTING_S = 5.0
 #: Seconds that threads with a command get to end it before the process leaves.
 COMMANDS_S = 1.0
 
+#: At the end of a job's time Slurm sends SIGTERM for the step and for the job: what comes again within these
+#: seconds asks for nothing new.
+REPEATED_S = 1.0
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 #: Files that must not outlive the process: who makes one puts it here before, and takes it out after.
@@ -89,7 +93,7 @@ def stop_on_signals() -> None:
 
 def _stop(number: int, _frame: Any) -> None:
     # A clean-up that hangs ends the process too.
-    exit_on_signals()
+    exit_on_signals(repeated=number)
     threading.Thread(target=_leave_late, args=(128 + number,), daemon=True).start()
     _stops.append(Stopped(number))
     raise_if_stopped()
@@ -125,11 +129,20 @@ def stoppable(run: Callable[[list[str]], int], arguments: list[str]) -> int:
         return stopped.code
 
 
-def exit_on_signals() -> None:
-    """Let signals end the process at once where they raise ``Stopped`` so far."""
+def exit_on_signals(*, repeated: int | None = None) -> None:
+    """Let signals end the process at once where they raise ``Stopped`` so far.
+
+    A SIGTERM that is only ``repeated`` by a scheduler does not.
+    """
+    since = time.monotonic()
+
+    def end(number: int, _: Any) -> None:
+        if not number == repeated == signal.SIGTERM or time.monotonic() > since + REPEATED_S:
+            _exit_at_once(128 + number)
+
     for number in SIGNALS:
         if signal.getsignal(number) is _stop:
-            signal.signal(number, lambda again, _: _exit_at_once(128 + again))
+            signal.signal(number, end)
 
 
 def _leave_late(code: int) -> None:
