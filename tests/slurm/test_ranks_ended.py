@@ -85,9 +85,13 @@ def test_a_job_that_is_cancelled(steps, cluster):
     check_interrupted(steps, began)
 
 
-def test_a_signal_for_rank_0_alone(steps, sweep):
-    began = time.time()
-    os.kill(aorta_of(steps.folder, 0), signal.SIGTERM)
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_signal_for_rank_0_alone(steps, sweep, times):
+    """At the end of a job's time Slurm sends it several times, for the step and for the job."""
+    began, aorta = time.time(), aorta_of(steps.folder, 0)
+    for _ in range(times):
+        os.kill(aorta, signal.SIGTERM)
+        time.sleep(0.005)
     assert code_of(steps, 0) == 128 + signal.SIGTERM
     assert code_of(steps, 1) != 0
     check_interrupted(steps, began)

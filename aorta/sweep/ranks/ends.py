@@ -119,6 +119,11 @@ def first_cause(ends: Sequence[RankEnd]) -> RankEnd | None:
     return first
 
 
+def is_of_a_peer(end: RankEnd) -> bool:
+    """Tell whether an end only tells of the end of another rank."""
+    return _kind(end) == _LOST_A_PEER
+
+
 def _kind(end: RankEnd) -> int:
     how = end.outcome.end
     if how == VANISHED:

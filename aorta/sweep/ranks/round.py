@@ -7,7 +7,7 @@ from typing import Any
 from aorta.model.frozen import evolve
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ABORTED
-from aorta.sweep.ranks.ends import RankEnd, from_message, stopped, vanished
+from aorta.sweep.ranks.ends import RankEnd, from_message, is_of_a_peer, stopped, vanished
 from aorta.sweep.ranks.follower import ABORT
 from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.ranks.leader import Leader
@@ -100,7 +100,8 @@ class Round:
     def _is_loss(self, end: RankEnd) -> bool:
         """Tell whether a rank ended otherwise than by what ends all of a job."""
         asked = end.outcome.end == ABORTED or end.outcome.signal in _ENDING or end.rank in self._stopped
-        return end.is_lost and not asked
+        # When this rank's work is stopped, others lose it as a peer; of a lost one they are not the cause.
+        return end.is_lost and not asked and not is_of_a_peer(end)
 
     def _is_complete(self) -> bool:
         self.is_over()
