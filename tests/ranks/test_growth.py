@@ -1,0 +1,47 @@
+"""A long sweep of several ranks: its aortas hold no more at its end than near its beginning."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.parts.losses import assert_nothing_left, environ_of, matrix_of, only_run, recipe_of
+from tests.parts.sweeps import wait_for
+
+TRIALS = int(os.environ.get("AORTA_TEST_TRIALS", "40"))
+
+
+def held(pid):
+    """Return how many open files and threads a process has."""
+    return len(os.listdir(f"/proc/{pid}/fd")), len(os.listdir(f"/proc/{pid}/task"))
+
+
+@pytest.mark.timeout(max(60, TRIALS * 2))
+def test_open_files_threads_and_temporary_files_do_not_grow(tmp_path, by_hand):
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    environ = {**environ_of(tmp_path), "TMPDIR": str(temporary)}
+    job = by_hand(recipe_of(tmp_path, trials=TRIALS, limit=60), environ=environ)
+    most = {}
+
+    def done():
+        found = len(list(Path(tmp_path).glob("triage_results/*/*/2*/cells/base/trial_*[0-9].json")))
+        for process in job.processes:
+            if process.poll() is None:
+                half = "early" if found < TRIALS // 2 else "late"
+                kept = most.setdefault((process.pid, half), (0, 0))
+                most[process.pid, half] = tuple(map(max, kept, held(process.pid)))
+        return all(process.poll() is not None for process in job.processes)
+
+    wait_for(done, max(58, TRIALS * 2))
+    codes, told = job.ended()
+    assert codes == [0, 0], told
+    for process in job.processes:
+        early, late = most[process.pid, "early"], most[process.pid, "late"]
+        # A look may find one more that is just being closed.
+        assert late[0] <= early[0] + 1
+        assert late[1] <= early[1] + 1
+    assert list(temporary.iterdir()) == []
+    run = only_run(tmp_path)
+    assert matrix_of(run)["totals"]["passed"] == TRIALS
+    assert_nothing_left(run)
