@@ -48,6 +48,7 @@ def without_launcher(line):
         "LOCAL_RANK": 0,
         "LOCAL_WORLD_SIZE": local,
         "MASTER_ADDR": "node1",
+        "MASTER_PORT": 29500,
     }
     return line[match.end() :], {name: str(value) for name, value in told.items()}
 
