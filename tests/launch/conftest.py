@@ -104,9 +104,14 @@ class Job:
     def end(self):
         """End what still runs."""
         for process in self.started:
-            if process.poll() is None:
+            # A launcher ends its workers, which would keep its output open.
+            process.terminate()
+        for process in self.started:
+            try:
+                process.communicate(timeout=20)
+            except subprocess.TimeoutExpired:
                 process.kill()
-            process.communicate()
+                process.wait()
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_what_is_told_is_heard_under_its_job_s_name_alone():
         lines = agent_store.told(python, at(port, "::1"), until, ENVIRON)
         assert [next(lines), next(lines)] == ["::1 4001"] * 2
         lines.close()
-        silent = agent_store.told(python, at(port, "::1", "three"), time.monotonic() + 4, ENVIRON)
+        silent = agent_store.told(python, at(port, "::1", "three"), time.monotonic() + 15, ENVIRON)
         with pytest.raises(
             LaunchError, match="rank 0 did not tell .* where it listens: does aorta run there"
         ):

@@ -160,7 +160,9 @@ def test_what_a_rank_may_not_know_is_told_to_no_stranger(job):
     with connect(job.port) as one:
         one.sendall(json.dumps({**hello, "facts": {}, "later": 1}).encode() + b"\n")
         assert one.recv(1000).startswith(b'{"kind": "known"}\n')
-        for rank in (1, 2):
-            job.start(rank, PBS_JOBID="secret.pbs", size=3)
+        job.start(1, PBS_JOBID="secret.pbs", size=3)
+        # that there are two is known before all have come
+        time.sleep(3.0)
+        job.start(2, PBS_JOBID="secret.pbs", size=3)
         lines = job.refused()
     assert re.search(r"two are told to be rank 1: pid 1 on h and pid \d+ on \S+", lines[0])

@@ -5,6 +5,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from aorta.launch.identity import identity_of
 from tests.parts import torches
 from tests.workloads.launching import free_port
@@ -56,6 +58,7 @@ def two_agents(job, *words, **env):
         torchrun(job, *rendezvous, *words, **env)
 
 
+@pytest.mark.timeout(200)
 def test_two_agents_as_two_nodes(job):
     two_agents(job, *SWEEP)
     codes, outs, errors = job.ended()
@@ -70,6 +73,7 @@ def test_two_agents_as_two_nodes(job):
     assert [node["ranks"] for node in matrix["nodes"]] == [[0], [1]]
 
 
+@pytest.mark.timeout(200)
 def test_a_restart_of_workers_meets_again(job):
     job.recipe("long.yaml", more="workload_config: {pause_ms: 60000}")
     (job.folder / "again.sh").write_text(AGAIN.format(python=torches.python()))
@@ -79,6 +83,7 @@ def test_a_restart_of_workers_meets_again(job):
     assert "".join(outs).count("Wrote matrix") == 1, errors
 
 
+@pytest.mark.timeout(200)
 def test_sweeps_one_after_the_other_in_one_job(job):
     (job.folder / "twice.sh").write_text(TWICE.format(python=torches.python()))
     torchrun(job, "--standalone", "--nproc-per-node=2", "--no-python", "/bin/sh", "twice.sh")
