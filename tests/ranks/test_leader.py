@@ -7,10 +7,10 @@ import time
 import pytest
 
 from aorta.sweep.ranks.channel import Channel, ChannelClosedError
-from aorta.sweep.ranks.follower import ABORT, END, Follower, LostLeaderError
-from aorta.sweep.ranks.greeting import HELLO, KNOWN
+from aorta.sweep.ranks.follower import Follower, LostLeaderError
 from aorta.sweep.ranks.hello import Hello, as_message
 from aorta.sweep.ranks.leader import Leader
+from aorta.sweep.ranks.messages import ABORT, END, HELLO, KNOWN
 
 
 def hello(rank, size=3):

@@ -14,8 +14,6 @@ SIGN_S, SILENCE_S = 1.0, 8.0
 #: The longest message, in bytes: a snapshot is a hundredth of it.
 LIMIT = 64 << 20
 
-ALIVE = "alive"
-
 #: Seconds after which one is lost that takes nothing of what it is sent.
 SENDING_S = 20
 _PIECE = 1 << 16

@@ -6,9 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from aorta.sweep.ranks.channel import ALIVE, SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
-
-ABORT, END = ("abort", "end")
+from aorta.sweep.ranks.channel import SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
+from aorta.sweep.ranks.messages import ABORT, ALIVE
 
 
 class LostLeaderError(Exception):

@@ -16,9 +16,7 @@ import time
 
 from aorta.sweep.ranks.channel import Channel, ChannelClosedError
 from aorta.sweep.ranks.hello import Hello, as_message
-
-#: What is said to somebody who comes: that it is known; that it is of another job; that all have come before.
-HELLO, KNOWN, STRANGER, LATE = ("hello", "known", "stranger", "late")
+from aorta.sweep.ranks.messages import HELLO, KNOWN, LATE, STRANGER
 
 #: Seconds for one try to reach a port, and for an answer there.
 _TRY_S = 3.0

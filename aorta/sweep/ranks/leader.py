@@ -11,11 +11,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from aorta.sweep.ranks.channel import ALIVE, LIMIT, SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
-from aorta.sweep.ranks.greeting import HELLO, KNOWN, LATE, STRANGER
+from aorta.sweep.ranks.channel import LIMIT, SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
 from aorta.sweep.ranks.hello import Hello, as_message, from_message
+from aorta.sweep.ranks.messages import ALIVE, HELLO, KNOWN, LATE, STRANGER, WELCOME
 
-WELCOME, REFUSED = ("welcome", "refused")
 _LOOK_S = 0.25
 
 #: Seconds for a rank to take what it is sent, all of which is short: the thread serves the others, too. And

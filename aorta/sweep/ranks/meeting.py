@@ -21,7 +21,8 @@ from aorta.sweep.ranks import agent_store
 from aorta.sweep.ranks.follower import Follower, LostLeaderError
 from aorta.sweep.ranks.greeting import NoLeaderError, greeted
 from aorta.sweep.ranks.hello import Hello, disagreements, from_message
-from aorta.sweep.ranks.leader import REFUSED, WELCOME, Leader
+from aorta.sweep.ranks.leader import Leader
+from aorta.sweep.ranks.messages import REFUSED, WELCOME
 
 #: Seconds that ranks wait for each other at the beginning.
 JOIN_S = 120.0

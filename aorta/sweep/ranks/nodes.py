@@ -9,12 +9,11 @@ from aorta.sweep.matrix.run_facts import NodeFacts
 from aorta.sweep.planning.plan import PlannedCell
 from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.ranks.leader import Leader
+from aorta.sweep.ranks.messages import DESCRIBE, HOST, LEFT
 from aorta.sweep.run.captures import Captures, described, environment_file
 from aorta.sweep.run.leftovers import end_leftovers
 from aorta.sweep.run.store import RunDirectory
 from aorta.sweep.slug import slug
-
-HOST, DESCRIBE, LEFT = ("host", "describe", "left")
 
 #: Seconds that another node gets for a snapshot: its own deadline, and what is left to send it.
 WAIT_S = 90.0

@@ -8,12 +8,10 @@ from aorta.model.frozen import evolve
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ABORTED
 from aorta.sweep.ranks.ends import RankEnd, from_message, is_of_a_peer, stopped, vanished
-from aorta.sweep.ranks.follower import ABORT
 from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.ranks.leader import Leader
 from aorta.sweep.ranks.local import keep_logs
-
-TRIAL, ENDED, STOPPED = ("trial", "ended", "stopped")
+from aorta.sweep.ranks.messages import ABORT, ENDED, STOPPED, TRIAL
 
 #: Seconds for the end of a rank to be heard of, when a launcher ends the others because of it.
 _HEARD_S = 0.25

@@ -9,11 +9,10 @@ from aorta.sweep.planning.overlay import environ_under, overlay_of
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.ranks.channel import Message
 from aorta.sweep.ranks.ends import as_message
-from aorta.sweep.ranks.follower import END, Follower, LostLeaderError
+from aorta.sweep.ranks.follower import Follower, LostLeaderError
 from aorta.sweep.ranks.local import ends_of_logs, files_at, not_kept
-from aorta.sweep.ranks.nodes import DESCRIBE, HOST, LEFT
+from aorta.sweep.ranks.messages import DESCRIBE, END, ENDED, HOST, LEFT, STOPPED, TRIAL
 from aorta.sweep.ranks.own import OwnRank
-from aorta.sweep.ranks.round import ENDED, STOPPED, TRIAL
 from aorta.sweep.run.captures import Captures, described
 from aorta.sweep.run.leftovers import end_leftovers
 from aorta.sweep.variables import CELL, RUN

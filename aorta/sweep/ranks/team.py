@@ -11,9 +11,9 @@ from aorta.instrumentation.about import tool
 from aorta.launch.identity import Identity
 from aorta.sweep.planning.plan import Plan
 from aorta.sweep.ranks.executor import RanksExecutor
-from aorta.sweep.ranks.follower import END
 from aorta.sweep.ranks.hello import Hello, hello_of, placed
 from aorta.sweep.ranks.meeting import JOIN_S, follow, lead
+from aorta.sweep.ranks.messages import END
 from aorta.sweep.ranks.nodes import SeveralNodes
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.ranks.ports import TrialPorts
