@@ -54,13 +54,16 @@ def told_by_all(problems: Sequence[str], environ: Mapping[str, str], join_s: flo
     from aorta.sweep.ranks.meeting import RefusedError, follow, lead
 
     identity = _identity(environ)
-    try:
-        if identity.alone or not meeting_ports(environ, identity):
-            return problems
-        own = hello_of(identity, {}, problems)
-        (follow if identity.rank else lead)(identity, environ, own, join_s)
-    except LaunchError:
+    if identity.alone:
         return problems
+    try:
+        meeting_ports(environ, identity)
+    except LaunchError:
+        # The ranks cannot meet: each of them says its own.
+        return problems
+    own = hello_of(identity, {}, problems)
+    try:
+        (follow if identity.rank else lead)(identity, environ, own, join_s)
     except RefusedError as refused:
         return refused.problems
     return problems
@@ -80,11 +83,13 @@ def on_all_ranks(
     asked: "Asked", job: "Identity", errors: Sequence[str], join_s: float, go: "Callable[[Team], int]"
 ) -> int:
     """Meet the other ranks in ``join_s`` seconds; return the exit status. ``go`` is what rank 0 does."""
+    from aorta.sweep.ranks.facts import facts_of
     from aorta.sweep.ranks.follower import LostLeaderError
+    from aorta.sweep.ranks.hello import hello_of
     from aorta.sweep.ranks.meeting import RefusedError
-    from aorta.sweep.ranks.team import Team, hello_for, join
+    from aorta.sweep.ranks.team import Team, join
 
-    own = hello_for(asked.plan, job, asked.fingerprint, errors)
+    own = hello_of(job, facts_of(asked.plan, asked.fingerprint), errors)
     try:
         if job.rank:
             return join(asked.plan, job, os.environ, own, join_s)

@@ -24,8 +24,6 @@ from aorta.sweep.ranks.hello import Hello, disagreements, from_message
 from aorta.sweep.ranks.leader import Leader
 from aorta.sweep.ranks.messages import REFUSED, WELCOME
 
-#: Seconds that ranks wait for each other at the beginning.
-JOIN_S = 120.0
 #: Seconds that ranks which come late get to hear that the job cannot run.
 LATE_S = 10.0
 #: Seconds after which a port that something else has is given up: an earlier sweep of the job needs less to
@@ -38,13 +36,13 @@ class RefusedError(SweepError):
     """The ranks cannot run together; ``problems`` are the same on all that hear of it."""
 
 
-def lead(identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float = JOIN_S) -> Leader:
-    """Wait for all other ranks and return the connections to them. Raises RefusedError."""
+def lead(identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float) -> Leader:
+    """Wait ``join_s`` seconds for all other ranks; return the connections to them. Raises RefusedError."""
     until = time.monotonic() + join_s
     with _refusing(own):
         # Each trial's rank 0 will be looked up on this host too.
         addresses_of(str(identity.address), min(LOOKUP_S, join_s))
-        leader = Leader(_listening(identity, environ, own), own)
+        leader = Leader(_listening(identity, environ, own, until), own)
         try:
             if trusts_agent(environ, identity):
                 where = f"{identity.address} {leader.port}"
@@ -79,11 +77,11 @@ def _gathered(leader: Leader, until: float, join_s: float) -> list[str]:
 
 
 def follow(
-    identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float = JOIN_S
+    identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float
 ) -> tuple[Follower, Hello]:
     """Come to rank 0, wait until all ranks are there; return the connection and this rank's place.
 
-    Raises RefusedError.
+    Rank 0 is looked for ``join_s`` seconds long, and waits as long for the others. Raises RefusedError.
     """
     with _refusing(own):
         follower = _found(identity, environ, own, join_s)
@@ -116,14 +114,14 @@ def _refusing(own: Hello) -> Iterator[None]:
         raise RefusedError(list(dict.fromkeys((*own.problems, str(error))))) from None
 
 
-def _listening(identity: Identity, environ: Mapping[str, str], own: Hello) -> socket.socket:
+def _listening(identity: Identity, environ: Mapping[str, str], own: Hello, until: float) -> socket.socket:
     """Return the socket at which this rank 0 waits for the others. Raises LaunchError."""
     ports, address = meeting_ports(environ, identity), str(identity.address)
     if len(ports) == 1:
         try:
             return listening(ports[0], address)
         except OSError as error:
-            _ask_other(ports[0], own)
+            _ask_other(ports[0], own, until)
             if error.errno == errno.EADDRINUSE:
                 raise LaunchError(_taken(ports[0], address)) from None
             raise LaunchError(f"rank 0 cannot listen at port {ports[0]}: {error.strerror}") from None
@@ -131,7 +129,7 @@ def _listening(identity: Identity, environ: Mapping[str, str], own: Hello) -> so
         holder = bound([port], address)
         if holder is not None:
             return holder
-        _ask_other(port, own)
+        _ask_other(port, own, until)
     # Many short sweeps one after another: the kernel remembers their connections. Only now, since a port
     # that is shared like that may be one which another job holds for a trial.
     for port in ports:
@@ -140,12 +138,12 @@ def _listening(identity: Identity, environ: Mapping[str, str], own: Hello) -> so
     raise LaunchError(f"ports {ports[0]} to {ports[-1]} are in use on {own.host}: set {PORT_BASE} to others")
 
 
-def _ask_other(port: int, own: Hello) -> None:
+def _ask_other(port: int, own: Hello, until: float) -> None:
     """See whether another rank 0 of this job has a port here. Raises RefusedError when it has."""
     with contextlib.suppress(NoLeaderError, LostLeaderError):
         other = Follower(greeted("127.0.0.1", port, own))
         with contextlib.closing(other):
-            raise RefusedError(_lines(other.order(time.monotonic() + JOIN_S)))
+            raise RefusedError(_lines(other.order(until + LATE_S)))
 
 
 def _taken(port: int, address: str) -> str:
@@ -174,17 +172,16 @@ def _found(identity: Identity, environ: Mapping[str, str], own: Hello, join_s: f
             if now >= until:
                 break
             time.sleep(_PAUSE_S if len(ports) == 1 or place[1] == ports[-1] else 0.0)
-    where = (
-        f"port {only}"
-        if only
-        else f"ports {ports[0]} to {ports[-1]}"
-        if ports[0]
-        else "the port that it told"
-    )
     raise LaunchError(
-        f"{own.named} found no rank 0 at {address}, {where}, within {join_s:g} s ({why}): does aorta run as"
-        " rank 0 of this job, and is MASTER_ADDR a name or number that all hosts can reach?"
+        f"{own.named} found no rank 0 at {address}, {_shown(ports)}, within {join_s:g} s ({why}): does aorta"
+        " run as rank 0 of this job, and is MASTER_ADDR a name or number that all hosts can reach?"
     )
+
+
+def _shown(ports: Sequence[int]) -> str:
+    if not ports[0]:
+        return "the port that it told"
+    return f"port {ports[0]}" if len(ports) == 1 else f"ports {ports[0]} to {ports[-1]}"
 
 
 def _places(

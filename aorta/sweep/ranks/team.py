@@ -1,24 +1,18 @@
 """``Team``: all ranks of a job, as rank 0 has them; and how another rank joins it."""
 
 import contextlib
-import hashlib
-import platform
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Mapping
 
-from aorta.instrumentation.about import tool
 from aorta.launch.identity import Identity
 from aorta.sweep.planning.plan import Plan
 from aorta.sweep.ranks.executor import RanksExecutor
-from aorta.sweep.ranks.hello import Hello, hello_of, placed
-from aorta.sweep.ranks.meeting import JOIN_S, follow, lead
+from aorta.sweep.ranks.hello import Hello, placed
+from aorta.sweep.ranks.meeting import follow, lead
 from aorta.sweep.ranks.messages import END
 from aorta.sweep.ranks.nodes import SeveralNodes
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.ranks.ports import TrialPorts
 from aorta.sweep.ranks.serving import serve
-from aorta.workloads.discovery import UnknownWorkloadError, located
 
 
 class Team:
@@ -33,7 +27,7 @@ class Team:
         identity: Identity,
         environ: Mapping[str, str],
         own: Hello,
-        join_s: float = JOIN_S,
+        join_s: float,
     ) -> None:
         self._plan = plan
         self._identity = identity
@@ -56,9 +50,7 @@ class Team:
         self._leader.close()
 
 
-def join(
-    plan: Plan, identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float = JOIN_S
-) -> int:
+def join(plan: Plan, identity: Identity, environ: Mapping[str, str], own: Hello, join_s: float) -> int:
     """Be another rank of a team until its end, and return its exit status.
 
     Raises RefusedError, LostLeaderError when rank 0 is gone, and what a signal raises.
@@ -69,37 +61,3 @@ def join(
             return serve(plan, follower, rank, environ)
     finally:
         follower.close()
-
-
-def hello_for(plan: Plan, identity: Identity, fingerprint: str, problems: Sequence[str] = ()) -> Hello:
-    """Return what this rank tells of itself: what all ranks must have alike."""
-    made = tool()
-    facts: dict[str, str | None] = {
-        "aorta": f"{made.version} ({made.revision})" if made.revision else made.version,
-        "the recipe": fingerprint[:19],
-        "Python": platform.python_version(),
-    }
-    # One that is not there is one of the problems.
-    with contextlib.suppress(UnknownWorkloadError):
-        found = located(plan.workload)
-        facts[f"workload {plan.workload}"] = f"{found.target} of {found.owner}"
-        workload = found.load()
-        facts[f"the code of workload {plan.workload}"] = _digest_of(workload)
-        facts.update((name, _version(name)) for name in sorted(workload.requires))
-    return hello_of(identity, facts, problems)
-
-
-def _digest_of(workload: type) -> str | None:
-    """Return the beginning of the SHA-256 of the file that a class is in."""
-    try:
-        with open(str(sys.modules[workload.__module__].__file__), "rb") as file:
-            return f"sha256:{hashlib.sha256(file.read()).hexdigest()[:12]}"
-    except (OSError, KeyError, AttributeError):
-        return None
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
