@@ -34,7 +34,7 @@ def test_the_table(listed):
     assert lines[0].split() == ["NAME", "SOURCE", "LAUNCH", "ISOLATION", "WHAT", "IT", "DOES"]
     assert [line.split()[0] for line in lines[1:5]] == ["command", "ranks", "race", "training"]
     (race,) = [line for line in lines if line.startswith("race ")]
-    assert "distributed, any number of ranks" in race
+    assert "distributed, 2 or more ranks" in race
     assert "process (required)" in race
     assert "workload_config of command: no keys" in lines
     (mode,) = [line for line in lines if line.startswith("  mode ")]

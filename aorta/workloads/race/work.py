@@ -20,6 +20,8 @@ class Race(Workload):
     """Find corruption by races of communication and computation: every value is known and checked exactly."""
 
     launch_mode = DISTRIBUTED
+    # One rank alone communicates with nobody: that it found nothing would mean nothing.
+    min_world_size = 2
     trial_isolation_default = PROCESS
     trial_isolation_required = True
     trial_isolation_supported = frozenset({PROCESS})
