@@ -64,7 +64,9 @@ def test_the_lines_at_the_top_of_a_recipe(recipe, place):
         assert own.startswith(f"aorta sweep run --recipe {recipe.relative_to(ROOT)}"), line
         done = shell(dry(own), folder, {**env, **told})
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        assert "No problem was found." in done.stdout
+        # A plan is looked at without a launcher too, and what it then lacks is told.
+        alone = not told and "needs 2 ranks or more" in done.stdout
+        assert "No problem was found." in done.stdout or (alone and "--dry-run" in line)
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
