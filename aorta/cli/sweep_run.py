@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from aorta.sweep.recipe.model import Recipe
     from aorta.sweep.run.asked import Asked
     from aorta.sweep.run.resume import Earlier
-    from aorta.sweep.run.session import Done, Session, Team
+    from aorta.sweep.run.session import Done, Session
+    from aorta.sweep.run.team import Team
 
 
 @click.command(cls=SweepCommand, short_help="Run a recipe's cells, trial by trial.")

@@ -13,6 +13,7 @@ from aorta.sweep.ranks.nodes import SeveralNodes
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.ranks.ports import TrialPorts
 from aorta.sweep.ranks.serving import serve
+from aorta.sweep.run.team import Nodes
 
 
 class Team:
@@ -34,8 +35,8 @@ class Team:
         self._leader = lead(identity, environ, own, join_s)
         self._ports = TrialPorts(environ, identity)
         self._places = placed([own, *(member.hello for member in self._leader.members.values())])
-        self.nodes = SeveralNodes(self._leader, self._places)
-        self.launcher = identity.launcher
+        self.nodes: Nodes = SeveralNodes(self._leader, self._places)
+        self.launcher: str | None = identity.launcher
         self.size = identity.size
         self._leader.welcome(self._places)
 

@@ -17,9 +17,9 @@ from aorta.sweep.planning.plan import Plan, PlannedCell, sequence
 from aorta.sweep.run.captures import Captures, changed, write_host
 from aorta.sweep.run.executor import Executor
 from aorta.sweep.run.late import late_text
-from aorta.sweep.run.nodes import Nodes, OneNode
 from aorta.sweep.run.record import Trial, artifacts_of, summary_of, text_of
 from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, MATRIX_JSON, MATRIX_MD, RunDirectory, write
+from aorta.sweep.run.team import Nodes, OneNode
 from aorta.sweep.summary import TrialSummary
 from aorta.sweep.variables import ARTIFACTS, CELL, RUN, TRIAL
 

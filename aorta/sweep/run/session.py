@@ -4,8 +4,8 @@ import contextlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from aorta.instrumentation.about import tool
 from aorta.model.frozen import evolve, frozen
@@ -14,15 +14,11 @@ from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import NodeFacts, RunFacts, State
 from aorta.sweep.run.asked import Asked
 from aorta.sweep.run.captures import Captures, write_host
-from aorta.sweep.run.executor import Executor, executor_of
-from aorta.sweep.run.leftovers import end_leftovers
 from aorta.sweep.run.resume import Earlier, check_host, recorded
 from aorta.sweep.run.runner import LOOK_AGAIN, Listener, Runner, now
 from aorta.sweep.run.store import RECIPE, RunDirectory, new_run
+from aorta.sweep.run.team import OneRank, Team
 from aorta.sweep.summary import TrialSummary
-
-if TYPE_CHECKING:
-    from aorta.sweep.ranks.nodes import SeveralNodes
 
 
 @frozen
@@ -34,37 +30,25 @@ class Done:
     matrix: Mapping[str, Any]
 
 
-class Team(Protocol):
-    """The ranks of a run, where there are several."""
-
-    launcher: str
-    size: int
-    nodes: "SeveralNodes"
-
-    def executor(self, relative: Callable[[str], str]) -> Executor:
-        """Return what runs trials on all ranks; ``relative`` makes paths relative to the run."""
-
-
 class Session:
     """A run, new or gone on with. ``earlier`` is the run to go on with, ``team`` the ranks, if several."""
 
     def __init__(self, asked: Asked, earlier: Earlier | None = None, team: Team | None = None) -> None:
         self._asked = asked
         self._earlier = earlier
-        self._team = team
+        self._team: Team = team or OneRank(asked.plan)
         self.run: RunDirectory | None = None
-        self.ranks = 1 if team is None else team.size
+        self.ranks = self._team.size
 
     def go(self, listener: Listener | None = None) -> Done:
         """Run what is missing. Raises StoreError, ResumeError, OSError, and what a signal raises."""
         asked = self._asked
         with contextlib.closing(Captures(asked.base)) as captures:
             began = time.monotonic()
-            if self._team is not None:
-                self._team.nodes.ask_for_hosts()
+            self._team.nodes.ask_for_hosts()
             host = captures.host()
             patience_s = LOOK_AGAIN * (time.monotonic() - began)
-            nodes = self._nodes(host.host_digest)
+            nodes = self._team.nodes.hosts(host.host_digest)
             if self._earlier is not None:
                 check_host(self._earlier, nodes)
             self.run = self._directory()
@@ -77,7 +61,7 @@ class Session:
                 matrix = Matrix(asked.plan, facts, asked.base)
                 if listener is not None:
                     listener.starts(asked.plan, done)
-                with contextlib.closing(self._executor(run)) as executor:
+                with contextlib.closing(self._team.executor(run.relative)) as executor:
                     runner = Runner(
                         asked.plan,
                         run,
@@ -90,16 +74,11 @@ class Session:
                         listener=listener,
                         host=host,
                         patience_s=patience_s,
-                        nodes=self._team.nodes if self._team is not None else None,
+                        nodes=self._team.nodes,
                         after_crash=asked.continue_after_crash,
                     )
                     state = runner.go()
                 return Done(path=run.path, state=state, matrix=matrix.document(state))
-
-    def _executor(self, run: RunDirectory) -> Executor:
-        if self._team is not None:
-            return self._team.executor(run.relative)
-        return executor_of(self._asked.plan)
 
     def _directory(self) -> RunDirectory:
         if self._earlier is not None:
@@ -111,15 +90,9 @@ class Session:
         """Return the trials that a run has already, and what is wrong with some; its processes are ended."""
         if self._earlier is None:
             return (), []
-        end = end_leftovers if self._team is None else self._team.nodes.end_leftovers
-        left = end(self._earlier.matrix["run_id"])
+        left = self._team.nodes.end_leftovers(self._earlier.matrix["run_id"])
         found, wrong = recorded(run, self._asked.plan)
         return found, [*wrong, *left]
-
-    def _nodes(self, host_digest: str) -> tuple[NodeFacts, ...]:
-        if self._team is not None:
-            return self._team.nodes.hosts(host_digest)
-        return (NodeFacts(node=os.uname().nodename, host_digest=host_digest),)
 
     def _facts(self, run: RunDirectory, nodes: tuple[NodeFacts, ...], warnings: Sequence[str]) -> RunFacts:
         asked, made = self._asked, tool()
@@ -131,7 +104,7 @@ class Session:
             fingerprint=asked.fingerprint,
             host_digest=nodes[0].host_digest,
             nodes=nodes,
-            launcher=self._team.launcher if self._team is not None else None,
+            launcher=self._team.launcher,
             argv=asked.argv,
             node=os.uname().nodename,
             cwd=run.relative(os.getcwd()),
