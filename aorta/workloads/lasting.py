@@ -14,10 +14,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from aorta.workloads.answer import answer
 from aorta.workloads.helpers import end_pools, kept
 from aorta.workloads.import_time import Seen
 from aorta.workloads.surroundings import surroundings
-from aorta.workloads.worker import LATE, answer, mark, trace_of
+from aorta.workloads.trace import LATE, mark, trace_of
 
 #: The most bytes of a path.
 _PATH_BYTES = 8192

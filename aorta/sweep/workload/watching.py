@@ -12,7 +12,7 @@ from aorta.model.frozen import frozen
 from aorta.sweep.command.processes import Tree
 from aorta.sweep.command.running import Ran
 from aorta.sweep.command.waiting import HUNG
-from aorta.workloads.worker import BEGUN, LATE, MARK, PHASE, STACKS
+from aorta.workloads.trace import BEGUN, LATE, MARK, PHASE, STACKS
 
 #: Seconds that the process may take to end after its answer, and to write its stacks.
 LINGER_S, STACKS_S = 10.0, 2.0

@@ -1,0 +1,49 @@
+"""A trial by its request, and the answer: one file that appears whole or not at all."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aorta.workloads.report import CONFIG, IMPORT, Report, as_json
+from aorta.workloads.trace import PHASE, mark
+
+
+def answer(request: Mapping[str, Any], trace: int) -> None:
+    """Do the trial of a request and write the answer."""
+    own = os.getpid()
+    report = _done(request, lambda phase: mark(trace, PHASE, phase))
+    if os.getpid() != own:
+        # A child of the workload's that came back here; the trial is its parent's.
+        os._exit(0)
+    _write(request["response"], {"nonce": request["nonce"], "report": as_json(report)})
+
+
+def _done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
+    """Do the trial and return its report."""
+    from aorta.workloads.body import exception, perform
+    from aorta.workloads.config import rebuilt
+    from aorta.workloads.discovery import resolve
+    from aorta.workloads.protocol import AgentStore, TrialInfo
+
+    phase = IMPORT
+    try:
+        began(IMPORT)
+        cls = resolve(request["target"])
+        began(phase := CONFIG)
+        config = rebuilt(cls, request["config"], request["trial"]["steps"])
+    except BaseException as error:
+        return Report(raised=exception(error, phase))
+    told = dict(request["trial"])
+    if told["agent_store"] is not None:
+        told["agent_store"] = AgentStore(**told["agent_store"])
+    return perform(cls, config, TrialInfo(**told), began=began)
+
+
+def _write(path: str, answer: Mapping[str, Any]) -> None:
+    text = json.dumps(answer, allow_nan=False)
+    with open(f"{path}.part", "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(f"{path}.part", path)

@@ -1,0 +1,32 @@
+"""The trace of a trial: stacks by faulthandler, and marks of where it is, in a file of its own."""
+
+import contextlib
+import faulthandler
+import os
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+#: How a line of the trace begins that is not of a stack.
+MARK = "@"
+BEGUN, PHASE, LATE = "begun", "phase", "late"
+
+#: Dumps the stacks of all threads into the trace.
+STACKS = signal.SIGUSR1
+
+
+def trace_of(request: Mapping[str, Any]) -> int:
+    """Open the trace of a request, and have crashes written there.
+
+    The descriptor stays open for as long as the process may crash in that trial.
+    """
+    trace = os.open(request["trace"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    faulthandler.enable(trace, all_threads=True)
+    faulthandler.register(STACKS, trace, all_threads=True)
+    return trace
+
+
+def mark(trace: int, *words: str) -> None:
+    """Write a line of the trace that is not of a stack."""
+    with contextlib.suppress(OSError):
+        os.write(trace, f"{MARK}{' '.join(words)}\n".encode())
