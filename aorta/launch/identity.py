@@ -3,15 +3,17 @@
 Strict where ``tasks`` is lenient: a sweep whose ranks do not know each other would write several results.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aorta.launch.hostlist import first_host
 from aorta.launch.tasks import (
+    BATCH_JOBS,
     MPICH,
     MVAPICH,
     OPEN_MPI,
     SLURM,
     TORCH,
+    TORCH_JOB,
     Family,
     LaunchError,
     Tasks,
@@ -25,16 +27,12 @@ from aorta.model.frozen import frozen
 TORCHRUN, SLURM_STEP, BY_HAND, ALONE = ("torchrun", "slurm", "environment", "none")
 LOOPBACK = "127.0.0.1"
 
-TORCHELASTIC_RUN = "TORCHELASTIC_RUN_ID"
-
 #: What is of one launch and of no other, and the same for all its processes.
 _NAMES = {
-    TORCHRUN: (TORCHELASTIC_RUN, "MASTER_ADDR", "MASTER_PORT"),
+    TORCHRUN: (TORCH_JOB, "MASTER_ADDR", "MASTER_PORT"),
     "openmpi": ("PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_ess_jobid"),
     "mpich": ("PALS_APID",),
 }
-#: Jobs of batch systems; what was launched in one of them may be one of several.
-_BATCH = ("PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
 
 _KINDS = {OPEN_MPI: "openmpi", MVAPICH: "mvapich", MPICH: "mpich", SLURM: SLURM_STEP}
 _STARTED = "torchrun … -m aorta sweep run …, or srun aorta sweep run …"
@@ -122,7 +120,7 @@ def _check_step(environ: Mapping[str, str]) -> None:
 def _check_alone(environ: Mapping[str, str], tasks: Tasks) -> None:
     """Refuse a WORLD_SIZE of 1 that was set for many tasks: each would take itself for all there is."""
     # An agent of torchrun that has one worker, and knows of no other agent, is a job of its own.
-    if tasks.size > 1 and TORCHELASTIC_RUN not in environ:
+    if tasks.size > 1 and TORCH_JOB not in environ:
         raise LaunchError(
             f"WORLD_SIZE is 1, and this is one of {tasks.size} tasks of its launcher: was it exported before?"
             " unset WORLD_SIZE and RANK; the launcher's own variables are used then"
@@ -146,7 +144,7 @@ def _check_script(environ: Mapping[str, str]) -> None:
 
 def _check_exported(environ: Mapping[str, str], tasks: Tasks) -> None:
     """Refuse a RANK that was set once for all tasks of a step: all would take themselves for one."""
-    if not in_slurm_step(environ) or TORCHELASTIC_RUN in environ:
+    if not in_slurm_step(environ) or TORCH_JOB in environ:
         return
     size, rank = number_in(environ, SLURM.size), number_in(environ, SLURM.rank)
     if size == tasks.size and rank is not None and rank != tasks.rank:
@@ -176,7 +174,7 @@ def _family(environ: Mapping[str, str]) -> Family:
 
 def _launcher(environ: Mapping[str, str], family: Family) -> str:
     if family is TORCH:
-        return TORCHRUN if TORCHELASTIC_RUN in environ else BY_HAND
+        return TORCHRUN if TORCH_JOB in environ else BY_HAND
     return _KINDS[family]
 
 
@@ -205,17 +203,20 @@ def _job(environ: Mapping[str, str], launcher: str) -> str | None:
     Not TORCHELASTIC_RESTART_COUNT: each agent counts its own workers' failures. Not the Slurm step of an
     mpirun either: its processes on the first node are in none.
     """
-    names = _NAMES.get(launcher, ())
-    found = [environ[name] for name in names if environ.get(name)]
     if launcher in (SLURM_STEP, BY_HAND) and in_slurm_step(environ):
         step = environ.get("SLURM_STEP_ID") or environ.get("SLURM_STEPID", "")
-        return ".".join(
-            ["slurm", environ.get("SLURM_JOB_ID", ""), step, environ.get("SLURM_RESTART_COUNT", "0")]
-        )
-    batch = [environ[name] for name in _BATCH if environ.get(name)]
-    if not found and batch:
+        job, restarts = environ.get("SLURM_JOB_ID", ""), environ.get("SLURM_RESTART_COUNT", "0")
+        return f"slurm.{job}.{step}.{restarts}"
+    found = _set(environ, _NAMES.get(launcher, ()))
+    if not found and (batch := _set(environ, BATCH_JOBS)):
+        # It may have launched several.
         found = [*batch, environ.get("MASTER_PORT", "")]
     return ".".join(found) or None
+
+
+def _set(environ: Mapping[str, str], names: Sequence[str]) -> list[str]:
+    """Return the values of those variables that are set."""
+    return [environ[name] for name in names if environ.get(name)]
 
 
 def identity_without_torch(environ: Mapping[str, str]) -> Identity:

@@ -57,7 +57,9 @@ MPICH = Family(
     ("MPI_LOCALNRANKS", "PALS_LOCAL_SIZE", "PMI_LOCAL_SIZE"),
 )
 
-JOB_VARIABLES = ("SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
+#: What names a job: of torchrun, of batch systems, in one of which several may be launched, and of any.
+TORCH_JOB, BATCH_JOBS = "TORCHELASTIC_RUN_ID", ("PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
+JOB_VARIABLES = ("SLURM_JOB_ID", TORCH_JOB, *BATCH_JOBS)
 
 
 class Tasks(NamedTuple):

@@ -4,6 +4,7 @@ import datetime as dt
 from typing import Any
 
 from aorta.workloads.protocol import AgentStore, TrialInfo
+from aorta.workloads.tcp_store import address_of
 
 AUTO, CPU, CUDA = DEVICES = ("auto", "cpu", "cuda")
 
@@ -65,12 +66,10 @@ def store_of(trial: TrialInfo, timeout_s: float = TIMEOUT_S) -> Any:
         return dist.HashStore()
     if trial.agent_store is not None:
         return agent_store(trial.agent_store, timeout_s)
-    if trial.store is None:
-        raise ValueError("there are several ranks, but no store for them: MASTER_ADDR and MASTER_PORT")
-    host, _, port = trial.store.rpartition(":")
+    host, port = address_of(trial.store)
     return dist.TCPStore(
         host,
-        int(port),
+        port,
         trial.world_size,
         is_master=trial.rank == 0,
         timeout=dt.timedelta(seconds=timeout_s),

@@ -16,7 +16,7 @@ from aorta.workloads.protocol import (
     WorkloadResult,
 )
 from aorta.workloads.stores import Alone, InAgent
-from aorta.workloads.tcp_store import Client, Server
+from aorta.workloads.tcp_store import Client, Server, address_of
 
 
 @attrs.frozen(kw_only=True)
@@ -69,12 +69,10 @@ class Ranks(Workload):
         if self.config.store == "agent":
             self._store = InAgent(self.trial.agent_store, self.config.timeout_s)
             return
-        if self.trial.store is None:
-            raise ValueError("there are several ranks, but no store for them: MASTER_ADDR and MASTER_PORT")
-        host, _, port = self.trial.store.rpartition(":")
+        host, port = address_of(self.trial.store)
         if self.trial.rank == 0:
-            self._server = Server("", int(port))
-        self._store = Client("127.0.0.1" if self.trial.rank == 0 else host, int(port), self.config.timeout_s)
+            self._server = Server("", port)
+        self._store = Client("127.0.0.1" if self.trial.rank == 0 else host, port, self.config.timeout_s)
 
     def run(self) -> WorkloadResult:
         """Send a known value in each step, and check what each rank sent."""

@@ -34,6 +34,8 @@ class InAgent:
                 "store agent: no agent serves a store here; start the ranks by torchrun (its rendezvous"
                 " c10d, as --standalone has), or set store: tcp"
             )
+        self._where = f"the store of torchrun's agent at {agent.host}:{agent.port}"
+        self._timeout_s = timeout_s
         try:
             from aorta.workloads.group import agent_store
 
@@ -41,11 +43,7 @@ class InAgent:
         except ImportError as error:
             raise ValueError(f"store agent needs torch ({error}): install it, or set store: tcp") from None
         except Exception as error:
-            raise StoreError(
-                f"the store of torchrun's agent at {agent.host}:{agent.port} is lost: {error}"
-            ) from None
-        self._where = f"the store of torchrun's agent at {agent.host}:{agent.port}"
-        self._timeout_s = timeout_s
+            raise StoreError(f"{self._where} is lost: {error}") from None
 
     def set(self, key: str, value: str) -> None:
         """Put a value under a key."""

@@ -17,6 +17,14 @@ class StoreError(OSError):
     """The store cannot be reached, or a key did not come in time; the text says which."""
 
 
+def address_of(store: str | None) -> tuple[str, int]:
+    """Return the host and port of a trial's store. Raises ValueError where there is none."""
+    if store is None:
+        raise ValueError("there are several ranks, but no store for them: MASTER_ADDR and MASTER_PORT")
+    host, _, port = store.rpartition(":")
+    return host, int(port)
+
+
 class Server:
     """Serves a store at a host and port (0: any free one, see ``port``). Raises OSError when it is taken.
 

@@ -6,11 +6,9 @@ from typing import Any
 from aorta.model.frozen import evolve
 from aorta.sweep.outcome import ABORTED, ERROR, EXITED, FAIL, PASS, RAISED, RETURNED, SIGNALLED, Outcome
 from aorta.sweep.ranks.ends import RankEnd, first_cause
-from aorta.sweep.workload.verdict import place
+from aorta.sweep.workload.verdict import one_line, place
 from aorta.workloads.body import DETAILS
 from aorta.workloads.protocol import RANK_LOCAL
-
-_REASON = 400
 
 
 def merged(ends: Sequence[RankEnd], scope: str, log_of: Callable[[int], str]) -> Outcome:
@@ -83,7 +81,7 @@ def _reason(telling: RankEnd, cause: RankEnd | None, ends: Sequence[RankEnd]) ->
     elif cause is None:
         alike = sum(end.outcome.verdict == telling.outcome.verdict for end in ends)
         words += f" ({alike} of {len(ends)} ranks)" if alike > 1 else ""
-    return _cut(words)
+    return one_line(words)
 
 
 def _blamed(cause: RankEnd, ends: Sequence[RankEnd]) -> RankEnd:
@@ -96,11 +94,7 @@ def _blamed(cause: RankEnd, ends: Sequence[RankEnd]) -> RankEnd:
     victim = min(others, key=lambda end: end.after_s)
     where = f" in {cause.outcome.phase}" if cause.outcome.phase else ""
     words = f"hung{where}{place(cause.outcome.traceback or '')}, and {victim.named} waited for it in vain:"
-    return evolve(cause, outcome=evolve(cause.outcome, reason=_cut(f"{words} {victim.outcome.reason}")))
-
-
-def _cut(words: str) -> str:
-    return words if len(words) <= _REASON else f"{words[: _REASON - 1]}…"
+    return evolve(cause, outcome=evolve(cause.outcome, reason=one_line(f"{words} {victim.outcome.reason}")))
 
 
 def _row(end: RankEnd, log: str) -> dict[str, Any]:

@@ -30,11 +30,11 @@ def outcome_of(report: Report, steps: int) -> Outcome:
     raised = report.raised or report.cleanup
     notes = report.notes
     if report.cleanup is not None:
-        notes = (*notes, f"cleanup raised: {_line(report.cleanup.told())}")
+        notes = (*notes, f"cleanup raised: {one_line(report.cleanup.told())}")
     times, source = _times(report, steps, verdict)
     return Outcome(
         verdict=verdict,
-        reason=reason and _line(reason),
+        reason=reason and one_line(reason),
         traceback=raised.traceback if raised is not None else None,
         elapsed_s=report.elapsed_s,
         step_times_ms=times,
@@ -120,7 +120,7 @@ def outcome_without(status: int | None, phase: str | None, stacks: str, log: str
         verdict = FAIL if crash or fault is not None else ERROR
         return Outcome(
             verdict=verdict,
-            reason=_line(f"{reason}; {fault}" if fault else reason),
+            reason=one_line(f"{reason}; {fault}" if fault else reason),
             traceback=kept,
             signal=name,
             end=SIGNALLED,
@@ -131,7 +131,7 @@ def outcome_without(status: int | None, phase: str | None, stacks: str, log: str
     told = f"the process ended with {ended} {where}, without an answer"
     return Outcome(
         verdict=FAIL if fault else ERROR,
-        reason=_line(f"{told}: {fault or last}" if fault or last else told),
+        reason=one_line(f"{told}: {fault or last}" if fault or last else told),
         traceback=kept,
         exit_code=status,
         end=EXITED,
@@ -144,7 +144,7 @@ def timed_out(limit_s: float | None, elapsed_s: float, phase: str | None, stacks
     where = f"in {phase}" if phase else "before its code began"
     return Outcome(
         verdict=ERROR,
-        reason=_line(f"timed out after {limit_s or elapsed_s:g} s {where}{place(stacks)}"),
+        reason=one_line(f"timed out after {limit_s or elapsed_s:g} s {where}{place(stacks)}"),
         traceback=bounded(stacks) or None,
         timed_out=True,
         elapsed_s=elapsed_s,
@@ -158,7 +158,7 @@ def aborted(elapsed_s: float, phase: str | None, stacks: str) -> Outcome:
     where = f"in {phase}" if phase else "before its code began"
     return Outcome(
         verdict=ERROR,
-        reason=_line(f"ended {where}{place(stacks)}, since another rank was lost"),
+        reason=one_line(f"ended {where}{place(stacks)}, since another rank was lost"),
         traceback=bounded(stacks) or None,
         elapsed_s=elapsed_s,
         end=ABORTED,
@@ -194,6 +194,7 @@ def place(stacks: str) -> str:
     return place_in(stacks)
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a reason in one line that is not too long."""
     text = " ".join(text.split())
     return text if len(text) <= _REASON else f"{text[: _REASON - 1]}…"
