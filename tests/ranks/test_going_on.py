@@ -1,16 +1,21 @@
 """``--continue-after-crash``, and what the ranks of a trial tell when none, or several, are lost."""
 
+import contextlib
 import os
+import socket
 
 import pytest
 
+from aorta.launch.ports import PORT_BASE, PORTS
 from tests.parts.losses import (
     GLOBAL,
     PLAIN,
     TORCH,
     WORDS,
     assert_lost,
+    assert_matrix,
     assert_nothing_left,
+    environ_of,
     matrix_of,
     only_run,
     recipe_of,
@@ -107,3 +112,28 @@ def test_sixteen_ranks_name_the_one_that_was_lost(tmp_path, by_hand):
     run = only_run(tmp_path)
     assert record_of(run)["verdict"] == "pass"
     assert_lost(run, rank=11, way="crash", trial=1, ranks=16, limit=40)
+
+
+def test_a_trial_without_a_port_ends_the_sweep_and_says_so(tmp_path, by_hand):
+    with contextlib.ExitStack() as taken:
+        base = _free_base()
+        for port in range(base, base + PORTS):
+            taken.enter_context(socket.socket()).bind(("", port))
+        environ = environ_of(tmp_path, **{PORT_BASE: str(base)})
+        codes, told = by_hand(recipe_of(tmp_path), environ=environ).ended()
+    assert codes == [1, 1], told
+    run = only_run(tmp_path)
+    record = record_of(run)
+    assert record["reason"].startswith("no port is left for a trial"), record["reason"]
+    assert (record["lost"]["rank"], record["lost"]["local_rank"]) == (0, 0)
+    assert_matrix(run, f"rank 0 on {HOST} was lost in trial 0 of base: no port is left for a trial")
+
+
+def _free_base():
+    """Return the first of as many ports as a job has, all of them free now."""
+    for base in range(12000, 30000, PORTS):
+        with contextlib.ExitStack() as held, contextlib.suppress(OSError):
+            for port in range(base, base + PORTS):
+                held.enter_context(socket.socket()).bind(("", port))
+            return base
+    pytest.fail("no such ports are free here")

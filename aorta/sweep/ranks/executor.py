@@ -5,13 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from aorta.instrumentation.process import Stopped
 from aorta.launch.tasks import LaunchError
+from aorta.model.frozen import evolve
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, VANISHED, Outcome
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.ranks.ends import RankEnd
 from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.ranks.leader import Leader
-from aorta.sweep.ranks.merged import merged
+from aorta.sweep.ranks.merged import merged, row
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.ranks.ports import TrialPorts
 from aorta.sweep.ranks.round import Round
@@ -96,12 +97,7 @@ class RanksExecutor:
 
     def _without_port(self, why: str) -> Outcome:
         """Return the outcome of a trial that has no port: there is none for those after it either."""
-        lost = {
-            "rank": 0,
-            "node": self._places[0].host,
-            "verdict": ERROR,
-            "end": VANISHED,
-            "elapsed_s": 0.0,
-            "reason": why,
-        }
-        return Outcome(verdict=ERROR, reason=why, lost=lost)
+        outcome = Outcome(verdict=ERROR, reason=why, end=VANISHED)
+        place = self._places[0]
+        end = RankEnd(rank=place.rank, host=place.host, local_rank=place.local_rank, outcome=outcome)
+        return evolve(outcome, lost=row(end, None))

@@ -34,8 +34,8 @@ def merged(ends: Sequence[RankEnd], scope: str, log_of: Callable[[int], str]) ->
         timed_out=any(end.outcome.timed_out for end in ordered),
         end=RETURNED if cause is None else cause.outcome.end,
         phase=telling.outcome.phase,
-        ranks=tuple(_row(end, log_of(end.rank)) for end in ordered),
-        lost=None if cause is None else _row(cause, log_of(cause.rank)),
+        ranks=tuple(row(end, log_of(end.rank)) for end in ordered),
+        lost=None if cause is None else row(cause, log_of(cause.rank)),
     )
 
 
@@ -97,10 +97,10 @@ def _blamed(cause: RankEnd, ends: Sequence[RankEnd]) -> RankEnd:
     return evolve(cause, outcome=evolve(cause.outcome, reason=one_line(f"{words} {victim.outcome.reason}")))
 
 
-def _row(end: RankEnd, log: str) -> dict[str, Any]:
-    """Return what the record keeps of a rank: all of it where it is not clean."""
+def row(end: RankEnd, log: str | None) -> dict[str, Any]:
+    """Return what the record keeps of a rank: all of it where it is not clean. ``log`` names its log."""
     outcome = end.outcome
-    row = {
+    told = {
         "rank": end.rank,
         "node": end.host,
         "local_rank": end.local_rank,
@@ -110,9 +110,9 @@ def _row(end: RankEnd, log: str) -> dict[str, Any]:
         "elapsed_s": round(outcome.elapsed_s, 6),
     }
     if outcome.verdict == PASS:
-        return row
+        return told
     return {
-        **row,
+        **told,
         "phase": outcome.phase,
         "reason": outcome.reason,
         "exit_code": outcome.exit_code,

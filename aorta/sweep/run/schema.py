@@ -26,16 +26,16 @@ _FINDING = object_of(
     text=or_null(TEXT),
     captured=by_name(or_null(TEXT)),
 )
-#: All but the first line of them are there for a rank that did not pass.
+#: Those from ``phase`` on are there for a rank that did not pass.
 _RANK = object_of(
     ("phase", "reason", "exit_code", "signal", "traceback", "log", "stderr", "local_rank", "device"),
     rank=COUNT,
     node=TEXT,
+    local_rank=or_null(COUNT),
+    device=or_null(TEXT),
     verdict=one_of(VERDICTS),
     end=one_of(ENDS),
     elapsed_s=NUMBER,
-    local_rank=or_null(COUNT),
-    device=or_null(TEXT),
     phase=or_null(TEXT),
     reason=or_null(TEXT),
     exit_code=or_null(INTEGER),
