@@ -30,7 +30,7 @@ try:
     addresses_of("head.cluster.example", 1.0)
 except LaunchError as error:
     print(error)
-print(time.monotonic() - began < 4)
+print(time.monotonic() - began < 15)
 sys.stdout.flush()
 os._exit(0)
 """
@@ -52,7 +52,7 @@ def test_a_name_that_there_is_not(name):
 
 def test_a_name_service_that_does_not_answer(tmp_path):
     configuration = tmp_path / "resolv.conf"
-    configuration.write_text("nameserver 127.0.0.1\noptions timeout:5 attempts:2\n")
+    configuration.write_text("nameserver 127.0.0.1\noptions timeout:10 attempts:3\n")
     need(os.geteuid() == 0, "needs root, for a network of its own")
     words = ["unshare", "--net", "--mount", "sh", "-c", MUTE, "-", str(configuration), sys.executable, ASKS]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=50)

@@ -56,7 +56,7 @@ def lost(leader, rank, seconds=20):
 
 def test_a_connection_that_ends_is_seen_at_once(leader, joined):
     joined(1).close()
-    assert lost(leader, 1, 5) == "its connection was closed"
+    assert lost(leader, 1) == "its connection was closed"
 
 
 def test_who_says_nothing_is_lost_and_hears_so(leader, joined):
@@ -77,7 +77,7 @@ def test_a_message_that_comes_in_pieces_for_long_is_a_sign_of_life(leader, joine
         time.sleep(0.25)
     assert leader.members[1].gone is None
     channel._socket.sendall(line[40:])  # noqa: SLF001
-    assert leader.wait(lambda: any(leader.take("text")), time.monotonic() + 5)
+    assert leader.wait(lambda: any(leader.take("text")), time.monotonic() + 20)
 
 
 def test_a_large_message_comes_whole_and_hinders_no_other(leader, joined):
@@ -106,14 +106,14 @@ def test_who_takes_nothing_is_lost_and_the_others_are_not(leader, joined):
         leader.tell([1], "text", text=flood)
     assert time.monotonic() - began < 30
     leader.tell([2], END, code=3)
-    assert other.order(time.monotonic() + 5)["code"] == 3
+    assert other.order(time.monotonic() + 20)["code"] == 3
     other.close()
 
 
 @pytest.mark.parametrize("line", [b"nonsense\n", b'{"no": "kind"}\n', b"[" * 100000 + b"\n"])
 def test_who_speaks_another_language_is_lost(line, leader, joined):
     joined(1)._socket.sendall(line)  # noqa: SLF001
-    assert lost(leader, 1, 5) == "it does not speak aorta's protocol"
+    assert lost(leader, 1) == "it does not speak aorta's protocol"
 
 
 def test_the_last_word_is_heard_though_the_other_side_says_much(leader, joined):
@@ -123,9 +123,9 @@ def test_the_last_word_is_heard_though_the_other_side_says_much(leader, joined):
     leader.tell_all(END, code=5)
     closing = threading.Thread(target=leader.close)
     closing.start()
-    assert follower.order(time.monotonic() + 5)["code"] == 5
+    assert follower.order(time.monotonic() + 20)["code"] == 5
     follower.close()
-    closing.join(5)
+    closing.join(20)
     assert not closing.is_alive()
 
 
@@ -133,7 +133,7 @@ def test_a_follower_ends_when_what_it_hears_makes_no_sense(leader, joined):
     follower = Follower(joined(1))
     leader.tell([1], ABORT)
     with pytest.raises(LostLeaderError, match="was not understood: KeyError"):
-        follower.order(time.monotonic() + 5)
+        follower.order(time.monotonic() + 20)
     assert follower.is_over(1)
     follower.close()
 
@@ -147,4 +147,4 @@ def test_a_connection_is_ended_quickly(leader, joined):
     leader.close()
     for one in threads:
         one.join()
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10

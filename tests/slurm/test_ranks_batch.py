@@ -34,7 +34,7 @@ def test_a_script_that_forgot_srun(steps):
     assert not (steps.folder / "triage_results").exists()
     wait_for((steps.folder / "over").exists)
     began, over = (float((steps.folder / name).read_text() or "inf") for name in ("began", "over"))
-    assert over - began < 5
+    assert over - began < 30
 
 
 def test_a_shell_of_an_allocation_that_forgot_srun(steps):

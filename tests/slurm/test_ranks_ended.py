@@ -69,7 +69,7 @@ def check_interrupted(steps, began):
     assert_nothing_left(run.path)
     took = (run.path / "matrix.json").stat().st_mtime - began
     print(f"the matrix was on disk after {took:.2f} s")
-    assert took < 5
+    assert took < 15
 
 
 def test_a_job_that_is_cancelled(steps, cluster):
