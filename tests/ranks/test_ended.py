@@ -52,11 +52,12 @@ def aorta_of(folder, rank):
     return pid
 
 
+@pytest.mark.timeout(150)
 def test_under_torchrun_a_killed_aorta_is_the_rank_that_was_lost(tmp_path, torchrun):
     job = torchrun(recipe_of(tmp_path, "hang", workload=PLAIN, rank=0, limit=50))
     run = in_trial(tmp_path)
     os.kill(aorta_of(tmp_path, 1), signal.SIGKILL)
-    told = job.communicate(timeout=40)[1]
+    told = job.communicate(timeout=100)[1]
     assert job.returncode == 1, told
     record = record_of(run)
     assert (record["verdict"], record["lost"]["rank"], record["lost"]["end"]) == ("error", 1, "vanished")
