@@ -16,21 +16,6 @@ from tests.parts.sweeps import processes_with, wait_for
 from tests.workloads.launching import free_port
 
 
-@pytest.fixture
-def job(tmp_path):
-    """Return a function that starts the ranks of a sweep by hand."""
-    started = []
-
-    def start(*words, **more):
-        made = losses.ByHand(tmp_path, *words, port=free_port(), **more)
-        started.append(made)
-        return made
-
-    yield start
-    for one in started:
-        one.end()
-
-
 def records(run):
     return {
         path.name: path.read_text()
@@ -52,13 +37,13 @@ def alone(folder, *words, **more):
     )
 
 
-def test_a_run_that_lost_a_rank_is_gone_on_with(tmp_path, job):
+def test_a_run_that_lost_a_rank_is_gone_on_with(tmp_path, by_hand):
     recipe = losses.recipe_of(tmp_path, "kill", trials=3, only=0)
-    assert job(recipe).ended()[0] == [1, 1]
+    assert by_hand(recipe).ended()[0] == [1, 1]
     run = losses.only_run(tmp_path)
     before = records(run)
     assert list(before) == ["trial_000.json"]
-    codes, told = job(recipe, "--resume").ended()
+    codes, told = by_hand(recipe, "--resume").ended()
     assert codes == [0, 0], told
     after = records(run)
     assert list(after) == [f"trial_{number:03d}.json" for number in range(3)]
@@ -73,9 +58,9 @@ def test_a_run_that_lost_a_rank_is_gone_on_with(tmp_path, job):
     assert (run / cell["first_error"]["stderr"]).is_file()
 
 
-def test_another_number_of_ranks_cannot_go_on(tmp_path, job):
+def test_another_number_of_ranks_cannot_go_on(tmp_path, by_hand):
     recipe = losses.recipe_of(tmp_path, "kill", trials=2, only=0)
-    job(recipe).ended()
+    by_hand(recipe).ended()
     run, host = losses.only_run(tmp_path), os.uname().nodename
     matrix = (run / "matrix.json").read_text()
     done = alone(tmp_path, "--recipe", recipe, "--resume")
@@ -85,39 +70,39 @@ def test_another_number_of_ranks_cannot_go_on(tmp_path, job):
         f"aorta: {run} was made by 2 ranks on 1 node ({host}: 0-1), and this job has 1 rank on 1 node"
         f" ({host}: 0): start it alike, or begin a new run without --resume"
     )
-    codes, told = job(recipe, "--resume", ranks=3).ended()
+    codes, told = by_hand(recipe, "--resume", ranks=3).ended()
     assert codes == [1, 1, 1]
     assert f"this job has 3 ranks on 1 node ({host}: 0-2)" in told[0]
     assert told[1:] == ["", ""]
     assert (run / "matrix.json").read_text() == matrix
 
 
-def test_a_node_in_another_state_cannot_go_on(tmp_path, job):
+def test_a_node_in_another_state_cannot_go_on(tmp_path, by_hand):
     recipe = losses.recipe_of(tmp_path, "kill", trials=2, only=0)
-    job(recipe).ended()
+    by_hand(recipe).ended()
     path, host = losses.only_run(tmp_path) / "matrix.json", os.uname().nodename
     matrix = json.loads(path.read_text())
     matrix["nodes"][0]["host_digest"] = "sha256:00"
     path.write_text(json.dumps(matrix))
-    codes, told = job(recipe, "--resume").ended()
+    codes, told = by_hand(recipe, "--resume").ended()
     assert codes == [1, 1]
     assert f"was made when {host} had another state: compare environments/NAME/nodes/{host}.json" in told[0]
     matrix["nodes"][0] = {**matrix["nodes"][0], "node": "elsewhere"}
     path.write_text(json.dumps(matrix))
-    codes, told = job(recipe, "--resume").ended()
+    codes, told = by_hand(recipe, "--resume").ended()
     assert codes == [1, 1]
     assert f"2 ranks on 1 node (elsewhere: 0-1), and this job has 2 ranks on 1 node ({host}: 0-1)" in told[0]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_killed_at_any_moment_nothing_recorded_is_lost_or_run_again(tmp_path, job, seed):
+def test_killed_at_any_moment_nothing_recorded_is_lost_or_run_again(tmp_path, by_hand, seed):
     chance = random.Random(seed)
     recipe = losses.recipe_of(tmp_path, trials=6, pause_ms=100)
     seen = {}
     for _ in range(3):
         # Where rank 0 is gone before it came, rank 1 need not wait for two minutes.
         again = ("--resume",) if any_run(tmp_path) else ()
-        ranks = job(recipe, "--join-timeout", "15", *again)
+        ranks = by_hand(recipe, "--join-timeout", "15", *again)
         time.sleep(chance.uniform(0.8, 3.0))
         ranks.processes[0].kill()
         codes, told = ranks.ended()
@@ -127,7 +112,7 @@ def test_killed_at_any_moment_nothing_recorded_is_lost_or_run_again(tmp_path, jo
             now = records(losses.only_run(tmp_path))
             assert {name: now.get(name) for name in seen} == seen
             seen = now
-    codes, told = job(recipe, *(("--resume",) if any_run(tmp_path) else ())).ended()
+    codes, told = by_hand(recipe, *(("--resume",) if any_run(tmp_path) else ())).ended()
     assert codes == [0, 0], told
     run = losses.only_run(tmp_path)
     now = records(run)
@@ -198,9 +183,9 @@ def two_nodes(folder, recipe, *words):
     return [process.returncode for process in started], told
 
 
-def test_the_snapshots_of_a_trial_and_of_nodes_are_shown_and_compared(tmp_path, job):
+def test_the_snapshots_of_a_trial_and_of_nodes_are_shown_and_compared(tmp_path, by_hand):
     recipe = losses.recipe_of(tmp_path, trials=1)
-    assert job(recipe).ended()[0] == [0, 0]
+    assert by_hand(recipe).ended()[0] == [0, 0]
     run, host = losses.only_run(tmp_path), os.uname().nodename
     trial, node = run / "cells/base/trial_000.json", run / f"environments/local/nodes/{host}.json"
     assert json.loads(trial.read_text())["ranks"]
