@@ -138,7 +138,7 @@ def exit_on_signals(*, repeated: int | None = None) -> None:
 
     def end(number: int, _: Any) -> None:
         if not number == repeated == signal.SIGTERM or time.monotonic() > since + REPEATED_S:
-            _exit_at_once(128 + number)
+            exit_at_once(128 + number)
 
     for number in SIGNALS:
         if signal.getsignal(number) is _stop:
@@ -147,18 +147,18 @@ def exit_on_signals(*, repeated: int | None = None) -> None:
 
 def _leave_late(code: int) -> None:
     time.sleep(LAST_S)
-    _exit_at_once(code)
+    exit_at_once(code)
 
 
 def _unraisable(lost: "sys.UnraisableHookArgs") -> None:
     """End the process where Python would drop a ``Stopped``: in callbacks of its own, as while importing."""
     if isinstance(lost.exc_value, Stopped):
         say(f"aorta: {lost.exc_value}")
-        _exit_at_once(lost.exc_value.code)
+        exit_at_once(lost.exc_value.code)
     sys.__unraisablehook__(lost)
 
 
-def _exit_at_once(code: int) -> NoReturn:
+def exit_at_once(code: int) -> NoReturn:
     """End the process and all that it started, without the clean-up of who started it."""
     for end in list(enders):
         with contextlib.suppress(Exception):

@@ -18,10 +18,12 @@ PER_STEP, PER_ITERATION, WALL_CLOCK, NO_SOURCE = SOURCES = (
     "none",
 )
 
-#: How a workload's body ended: ``run`` returned; an exception; the process without an answer, by an exit
-#: status or a signal; its time was over; it was ended because another rank was lost; its rank was lost.
-RETURNED, RAISED, EXITED, SIGNALLED, TIMED_OUT, ABORTED, VANISHED = ENDS = (
+#: How a workload's body ended: ``run`` returned; it was not started; an exception; the process without an
+#: answer, by an exit status or a signal; its time was over; it was ended because another rank was lost; its
+#: rank was lost.
+RETURNED, NOT_STARTED, RAISED, EXITED, SIGNALLED, TIMED_OUT, ABORTED, VANISHED = ENDS = (
     "returned",
+    "not_started",
     "raised",
     "exited",
     "signalled",
@@ -56,9 +58,9 @@ class Outcome:
     ``signal`` (``SIGSEGV``) ended it. ``iterations`` were done of ``configured_iterations``.
 
     Of a workload ``end`` is one of ``ENDS``, ``phase`` the last that its body came to, ``device`` what the
-    rank was bound to. Of several ranks ``ranks`` has a mapping each, and ``lost`` is that of the one whose
-    end was the trial's; null where all came to the end of their work. ``env_late`` are variables that were
-    set after what reads them in that process had done so.
+    rank was bound to, ``cleanup`` what that raised. Of several ranks ``ranks`` has a mapping each, and
+    ``lost`` is that of the one whose end was the trial's; null where all came to the end of their work.
+    ``env_late`` are variables that were set after what reads them in that process had done so.
     """
 
     verdict: str
@@ -79,6 +81,7 @@ class Outcome:
     end: str = RETURNED
     phase: str | None = None
     device: str | None = None
+    cleanup: str | None = None
     ranks: tuple[Mapping[str, Any], ...] = ()
     lost: Mapping[str, Any] | None = None
     env_late: tuple[str, ...] = ()

@@ -5,8 +5,12 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from aorta.model.frozen import evolve
 from aorta.workloads.report import CONFIG, IMPORT, Report, as_json
 from aorta.workloads.trace import PHASE, mark
+
+#: The most characters of an answer.
+LIMIT = 8 << 20
 
 
 def answer(request: Mapping[str, Any], trace: int) -> None:
@@ -16,7 +20,7 @@ def answer(request: Mapping[str, Any], trace: int) -> None:
     if os.getpid() != own:
         # A child of the workload's that came back here; the trial is its parent's.
         os._exit(0)
-    _write(request["response"], {"nonce": request["nonce"], "report": as_json(report)})
+    _write(request["response"], request["nonce"], report)
 
 
 def _done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
@@ -40,8 +44,12 @@ def _done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
     return perform(cls, config, TrialInfo(**told), began=began)
 
 
-def _write(path: str, answer: Mapping[str, Any]) -> None:
-    text = json.dumps(answer, allow_nan=False)
+def _write(path: str, nonce: str, report: Report) -> None:
+    text = json.dumps({"nonce": nonce, "report": as_json(report)}, allow_nan=False)
+    if len(text) > LIMIT:
+        note = f"metrics and failure_details left out: {len(text) >> 20} MB, and {LIMIT >> 20} are kept"
+        report = evolve(report, metrics={}, failure_details=(), notes=(*report.notes, note))
+        text = json.dumps({"nonce": nonce, "report": as_json(report)}, allow_nan=False)
     with open(f"{path}.part", "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()

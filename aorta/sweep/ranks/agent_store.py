@@ -4,6 +4,7 @@ A process of its own speaks to it: torch takes a second and 200 MB, and starts t
 """
 
 import contextlib
+import os
 import select
 import subprocess
 import time
@@ -96,22 +97,35 @@ def _lines(
     line: str | None = None
     try:
         with _talking(python, words, environ) as process:
-            output: Any = process.stdout
-            while True:
-                left = max(until - time.monotonic(), 0.0)
-                ready = select.select([output], [], [], min(_AGAIN_S, left) if line else left)[0]
-                if ready:
-                    read = output.readline()
-                    if not read:
-                        raise LaunchError(_why(process, where, reached=line is not None))
-                    line = read.strip()
-                    yield line
-                elif line:
-                    yield line
-                else:
+            for read in _read(process.stdout, until):
+                if read is not None:
+                    line = read
+                if not line and read is None:
                     raise LaunchError(_why(process, where, reached=line is not None))
+                yield line or ""
+            raise LaunchError(_why(process, where, reached=line is not None))
     except OSError as error:
         raise LaunchError(f"{where} cannot be asked: {python}: {error.strerror}") from None
+
+
+def _read(output: Any, until: float) -> Iterator[str | None]:
+    """Yield each line that comes, and None where none came for a while, at first till the time is over.
+
+    Not by the stream's own lines: what it has read of a second one no select tells of.
+    """
+    kept, has_told = b"", False
+    while True:
+        left = max(until - time.monotonic(), 0.0)
+        if not select.select([output], [], [], min(_AGAIN_S, left) if has_told else left)[0]:
+            yield None
+            continue
+        piece = os.read(output.fileno(), 1 << 16)
+        if not piece:
+            return
+        *lines, kept = (kept + piece).split(b"\n")
+        for line in lines:
+            has_told = has_told or bool(line)
+            yield line.decode("utf-8", "backslashreplace").strip()
 
 
 def _why(process: "subprocess.Popen[str]", where: str, *, reached: bool) -> str:

@@ -11,6 +11,8 @@ Message = dict[str, Any]
 
 #: Seconds between two signs of life, and after how many without one the other side is lost.
 SIGN_S, SILENCE_S = 1.0, 8.0
+#: A thread that did not come to look for so many seconds stood still itself, with its process or machine.
+STILL_S = 2.0
 #: The longest message, in bytes: a snapshot is a hundredth of it.
 LIMIT = 64 << 20
 

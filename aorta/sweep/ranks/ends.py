@@ -34,7 +34,9 @@ _WAITING = re.compile(r'File "[^"]*(?:/torch/distributed/|/mpi4py/|aorta/workloa
 _INNERMOST = 3
 
 #: Whose end came before those of others, the most certain first. A process that ended without an answer
-#: tells nothing itself, and others tell of it; who waits for others is a victim rather than a cause.
+#: tells nothing itself, and others tell of it, within a second; who waits for others is a victim rather than
+#: a cause.
+_TOLD_S = 1.0
 _DIED, _RAISED, _IN_VAIN_FOR_OTHERS, _LOST_A_PEER, _HUNG, _HUNG_WAITING, _ABORTED = range(7)
 
 
@@ -44,7 +46,7 @@ class RankEnd:
 
     ``waits`` tells that it was waiting for other ranks when it was ended. ``log`` is the end of its output.
     ``after_s`` are the seconds from the order of the trial, which comes to all at about the same time, until
-    its processes had ended.
+    its processes had ended. ``silent``: its aorta is there, and did not tell its end.
     """
 
     rank: int
@@ -54,6 +56,7 @@ class RankEnd:
     waits: bool = False
     log: str = ""
     after_s: float = 0.0
+    silent: bool = False
 
     @property
     def named(self) -> str:
@@ -106,17 +109,30 @@ def is_waiting(stacks: str) -> bool:
 def first_cause(ends: Sequence[RankEnd]) -> RankEnd | None:
     """Return the lost rank whose end caused those of the others; None where no rank was lost.
 
-    Of ends of one kind it is the earliest. Where all that is known is that ranks waited in vain, it is one
+    Of ends of one kind it is the earliest. A rank that came to its end and raised in ``cleanup``, where
+    others waited for it, is one too. Where all that is known is that ranks waited in vain, it is one
     that they waited for: which hung and did not wait itself.
     """
     lost = [end for end in ends if end.is_lost]
     if not lost:
         return None
-    first = min(lost, key=lambda end: (_kind(end), end.after_s))
+    first = min(lost, key=_place)
+    if _kind(first) > _RAISED:
+        cleaning = [end for end in ends if end.outcome.cleanup is not None]
+        if cleaning:
+            return min(cleaning, key=lambda end: end.after_s)
     if _kind(first) in (_IN_VAIN_FOR_OTHERS, _HUNG_WAITING):
         hung = [end for end in lost if end.outcome.end in (ABORTED, TIMED_OUT) and not end.waits]
         return hung[0] if hung else first
     return first
+
+
+def _place(end: RankEnd) -> tuple[int, float]:
+    """Return what to sort by: an exception long before a death is not told because of it."""
+    kind = _kind(end)
+    if kind in (_DIED, _RAISED):
+        return _DIED, end.after_s + (_TOLD_S if kind == _RAISED else 0.0)
+    return kind, end.after_s
 
 
 def is_of_a_peer(end: RankEnd) -> bool:
@@ -127,7 +143,7 @@ def is_of_a_peer(end: RankEnd) -> bool:
 def _kind(end: RankEnd) -> int:
     how = end.outcome.end
     if how == VANISHED:
-        return _DIED
+        return _HUNG if end.silent else _DIED
     if how in (SIGNALLED, EXITED):
         return _kind_of_dead(end)
     if how == RAISED:

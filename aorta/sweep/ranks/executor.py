@@ -41,6 +41,7 @@ class RanksExecutor:
         self._places = places
         self._ports = ports
         self._scope = find(plan.workload).distributed_result_scope
+        self._timeout_s = plan.recipe.timeout_s
         self._number = 0
         #: A run that goes on in the same job finds nothing of before under the names of its trials.
         self._mark = secrets.token_hex(4)
@@ -80,7 +81,7 @@ class RanksExecutor:
         port: int,
     ) -> list[RankEnd]:
         generation = f"{environ[RUN]}/{self._mark}.{self._number}"
-        ranks = Round(self._leader, self._number, self._places, files)
+        ranks = Round(self._leader, self._number, self._places, files, self._timeout_s)
         try:
             ranks.begin(cell=cell.name, trial=trial, port=port, generation=generation)
             mine = self._own.execute(

@@ -6,8 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from aorta.sweep.ranks.channel import SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
+from aorta.instrumentation.process import exit_at_once
+from aorta.sweep.ranks.channel import SIGN_S, SILENCE_S, STILL_S, Channel, ChannelClosedError, Message
 from aorta.sweep.ranks.messages import ABORT, ALIVE
+
+#: Seconds to come to an end after rank 0 is gone.
+LEAVE_S = 30.0
 
 
 class LostLeaderError(Exception):
@@ -24,6 +28,9 @@ class Follower:
         self._over: set[int] = set()
         self.gone: str | None = None
         self._ended = False
+        # A rank that cannot even leave by itself, as where a file system hangs, is ended.
+        self._leaves = threading.Timer(LEAVE_S, exit_at_once, (1,))
+        self._leaves.daemon = True
         # What came with the greeting.
         self._take(channel.unread())
         self._thread = threading.Thread(target=self._listen, name="rank 0", daemon=True)
@@ -53,16 +60,22 @@ class Follower:
     def close(self) -> None:
         """End the connection."""
         self._ended = True
+        self._leaves.cancel()
         self._channel.hang_up()
         self._thread.join(2.0)
         self._channel.close()
 
     def _listen(self) -> None:
-        heard = signed = time.monotonic()
+        heard = signed = looked = time.monotonic()
         try:
             while not self._ended:
-                if select.select([self._channel], [], [], SIGN_S / 2)[0]:
-                    heard = time.monotonic()
+                ready = select.select([self._channel], [], [], SIGN_S / 2)[0]
+                if (still := time.monotonic() - looked) > STILL_S:
+                    # This process stood still, not rank 0's.
+                    heard += still
+                looked = time.monotonic()
+                if ready:
+                    heard = looked
                     self._take(self._channel.received())
                 now = time.monotonic()
                 if now - signed >= SIGN_S:
@@ -76,6 +89,8 @@ class Follower:
         except Exception as error:
             # Whatever it is: with nobody listening, what waits for orders would wait for ever.
             why = f"what it said was not understood: {type(error).__name__}: {error}"
+        if not self._ended:
+            self._leaves.start()
         with self._changed:
             self.gone = why
             self._changed.notify_all()

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from aorta.sweep.ranks.channel import LIMIT, SIGN_S, SILENCE_S, Channel, ChannelClosedError, Message
+from aorta.sweep.ranks.channel import LIMIT, SIGN_S, SILENCE_S, STILL_S, Channel, ChannelClosedError, Message
 from aorta.sweep.ranks.hello import Hello, as_message, from_message
 from aorta.sweep.ranks.messages import ALIVE, HELLO, KNOWN, LATE, STRANGER, WELCOME
 
@@ -57,6 +57,8 @@ class Leader:
         self._changes = 0
         self._ended = False
         self._broken: Exception | None = None
+        #: When this process went on after it had stood still, and for how long it had.
+        self._still = (0.0, 0.0)
         self._of: dict[Channel, Member] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(holder, selectors.EVENT_READ, None)
@@ -151,10 +153,12 @@ class Leader:
         self._selector.close()
 
     def _serve(self) -> None:
-        signed = 0.0
+        signed, looked = 0.0, time.monotonic()
         try:
             while not self._ended:
-                for key, _ in self._selector.select(_LOOK_S):
+                ready = self._selector.select(_LOOK_S)
+                looked = self._awoke(looked)
+                for key, _ in ready:
                     if key.data is None:
                         self._accept()
                     else:
@@ -167,6 +171,15 @@ class Leader:
             # Whatever it is: who waits for the others would wait for ever.
             self._broken = error
             self._tell_change()
+
+    def _awoke(self, looked: float) -> float:
+        """Return the time; when this process itself stood still, that is nobody's silence."""
+        now = time.monotonic()
+        if now - looked > STILL_S:
+            self._still = (now, now - looked)
+            for member in self._of.values():
+                member.seen += now - looked
+        return now
 
     def _tell_change(self) -> None:
         with self._changed:
@@ -239,6 +252,9 @@ class Leader:
             channel.close()
 
     def _lose(self, member: Member, why: str, at: float | None = None) -> None:
+        since, seconds = self._still
+        if seconds > SILENCE_S and time.monotonic() - since < SILENCE_S:
+            why = f"it gave up on rank 0, whose aorta stood still for {seconds:.0f} s"
         with self._changed:
             if member.gone is None:
                 member.gone_at = time.monotonic() if at is None else at

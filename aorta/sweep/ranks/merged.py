@@ -9,6 +9,7 @@ from aorta.sweep.ranks.ends import RankEnd, first_cause
 from aorta.sweep.workload.verdict import one_line, place
 from aorta.workloads.body import DETAILS
 from aorta.workloads.protocol import RANK_LOCAL
+from aorta.workloads.report import CLEANUP
 
 
 def merged(ends: Sequence[RankEnd], scope: str, log_of: Callable[[int], str]) -> Outcome:
@@ -86,6 +87,11 @@ def _reason(telling: RankEnd, cause: RankEnd | None, ends: Sequence[RankEnd]) ->
 
 def _blamed(cause: RankEnd, ends: Sequence[RankEnd]) -> RankEnd:
     """Return the cause with a reason that says what it did, where that is only known by the others."""
+    if not cause.is_lost:
+        words, verdict = one_line(str(cause.outcome.cleanup)), cause.outcome.verdict
+        verdict = FAIL if verdict == FAIL else ERROR
+        outcome = evolve(cause.outcome, end=RAISED, phase=CLEANUP, reason=words, verdict=verdict)
+        return evolve(cause, outcome=outcome)
     if cause.outcome.end != ABORTED or cause.waits:
         return cause
     others = [end for end in ends if end is not cause and end.outcome.end in (RAISED, SIGNALLED, EXITED)]

@@ -18,6 +18,8 @@ _HEARD_S = 0.25
 #: Seconds that the other ranks get to come to an end by themselves when one is lost: what they tell may be
 #: the cause. And after how many seconds a rank that says nothing is lost too.
 SETTLE_S, GONE_S = 3.0, 13.0
+#: Seconds after the time of a trial in which every rank has told its end.
+LATE_S = 30.0
 
 #: What a launcher sends to all processes of a job that is to end, workers among them.
 _ENDING = ("SIGTERM", "SIGINT", "SIGHUP")
@@ -26,7 +28,15 @@ _ENDING = ("SIGTERM", "SIGINT", "SIGHUP")
 class Round:
     """What is known of the ranks in the trial with a ``number``; ``files`` are the trial's."""
 
-    def __init__(self, leader: Leader, number: int, places: Sequence[Hello], files: TrialFiles) -> None:
+    def __init__(
+        self,
+        leader: Leader,
+        number: int,
+        places: Sequence[Hello],
+        files: TrialFiles,
+        timeout_s: float | None = None,
+    ) -> None:
+        self._timeout_s = timeout_s
         self._files = files
         self._leader = leader
         self._number = number
@@ -84,7 +94,8 @@ class Round:
         self._leader.wait(self._is_complete)
         why = "it did not say how its trial ended"
         return [
-            self._ends.get(rank) or vanished(rank, place.host, place.local_rank, why, self._seconds())
+            self._ends.get(rank)
+            or evolve(vanished(rank, place.host, place.local_rank, why, self._seconds()), silent=True)
             for rank, place in self._places.items()
         ]
 
@@ -104,6 +115,8 @@ class Round:
     def _is_complete(self) -> bool:
         self.is_over()
         is_late = self._lost_at is not None and time.monotonic() > self._lost_at + GONE_S
+        # Each rank ends its own trial in time; one whose aorta cannot, as where a file system hangs, is lost.
+        is_late = is_late or (self._timeout_s is not None and self._seconds() > self._timeout_s + LATE_S)
         return len(self._ends) == len(self._places) or is_late
 
     def _hear(self) -> None:

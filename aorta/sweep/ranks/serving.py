@@ -75,4 +75,6 @@ def _trial(
             logs = ends_of_logs(mine)
             notes = (*end.outcome.notes, *not_kept(mine))
             end = evolve(end, outcome=evolve(end.outcome, notes=notes))
+        # A trial's times and metrics are rank 0's.
+        end = evolve(end, outcome=evolve(end.outcome, metrics={}, step_times_ms=()))
         follower.tell(ENDED, number=number, end=as_message(end), logs=logs)

@@ -13,7 +13,7 @@ from aorta.model.frozen import evolve
 from aorta.sweep.command.running import CannotStartError
 from aorta.sweep.command.start import CHANNEL
 from aorta.sweep.files import TrialFiles
-from aorta.sweep.outcome import ERROR, Outcome
+from aorta.sweep.outcome import Outcome
 from aorta.sweep.planning.plan import PlannedCell
 from aorta.sweep.workload import verdict
 from aorta.sweep.workload.lasting import Lasting
@@ -58,13 +58,13 @@ class Apart:
         """Run a trial and return what became of it. Raises OSError for its files, and what signals raise."""
         python = _python(cell)
         if python is None:
-            return Outcome(verdict=ERROR, reason="no Python interpreter can be started from this program")
+            return verdict.not_started("no Python interpreter can be started from this program")
         paths = files.working()
         request = self._request(cell, info, environ, paths)
         try:
             text = json.dumps(request, allow_nan=False)
         except (TypeError, ValueError) as error:
-            return Outcome(verdict=ERROR, reason=f"workload_config is not JSON: {error}")
+            return verdict.not_started(f"workload_config is not JSON: {error}")
         worker = Worker(
             python=python,
             request=paths["request.json"],
@@ -80,7 +80,7 @@ class Apart:
             end = self._ended(worker, over)
             return self._outcome(cell, files, end, _answer(paths["response.json"], request["nonce"]))
         except CannotStartError as error:
-            return Outcome(verdict=ERROR, reason=f"{python} could not be started: {error.error}")
+            return verdict.not_started(f"{python} could not be started: {error.error}")
         finally:
             files.clear()
 

@@ -56,6 +56,7 @@ class WorkloadRunner:
         that start containers. Of several ranks ``over`` is asked now and then whether it is to be ended, and
         ``agent`` is the store that torchrun's agent serves.
         """
+        from aorta.sweep.workload import verdict
         from aorta.workloads.config import ConfigError, make_config
 
         info = evolve(_info(cell, trial, files, environ, overlay or {}), agent_store=agent)
@@ -66,10 +67,10 @@ class WorkloadRunner:
                 return self._elsewhere().execute(cell, info, files, environ, over)
             return self._here(cell, config, info, files, environ)
         except ConfigError as error:
-            return Outcome(verdict=ERROR, reason=str(error))
+            return verdict.not_started(str(error))
         except OSError as error:
             told = f"{error.strerror}: {error.filename}" if error.filename else str(error)
-            return Outcome(verdict=ERROR, reason=f"the trial could not be started: {told}")
+            return verdict.not_started(f"the trial could not be started: {told}")
         finally:
             # What is empty tells nothing.
             with contextlib.suppress(OSError):

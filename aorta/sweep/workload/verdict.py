@@ -8,6 +8,7 @@ from aorta.sweep.outcome import (
     EXITED,
     FAIL,
     NO_SOURCE,
+    NOT_STARTED,
     PASS,
     PER_ITERATION,
     PER_STEP,
@@ -47,6 +48,7 @@ def outcome_of(report: Report, steps: int) -> Outcome:
         end=RAISED if report.raised is not None or report.wrong is not None else RETURNED,
         phase=report.raised.phase if report.raised is not None else RUN,
         device=report.device,
+        cleanup=report.cleanup.told() if report.cleanup is not None else None,
     )
 
 
@@ -97,6 +99,11 @@ def _times(report: Report, steps: int, verdict: str) -> tuple[tuple[float, ...],
     if verdict != ERROR and steps > 0 and report.elapsed_s > 0:
         return (report.elapsed_s * 1000 / steps,), WALL_CLOCK
     return (), NO_SOURCE
+
+
+def not_started(reason: str) -> Outcome:
+    """Return the outcome of a trial whose body could not be begun."""
+    return Outcome(verdict=ERROR, reason=one_line(reason), end=NOT_STARTED)
 
 
 def outcome_without(status: int | None, phase: str | None, stacks: str, log: str) -> Outcome:

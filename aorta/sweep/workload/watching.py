@@ -89,7 +89,9 @@ class Watch:
             self._answered_at = now
         if self._answered_at is not None:
             self._plan(now)
-            return now >= self._answered_at + LINGER_S
+            # Others wait for this rank.
+            is_over = self._over is not None and self._over()
+            return is_over or now >= self._answered_at + LINGER_S
         if self._over is not None and self._over():
             self.aborted_at = now
             self._note()
