@@ -89,6 +89,31 @@ CASES = {
         1,
         [end(0, "raised", reason=PEER), end(1, "exited", exit_code=7)],
     ),
+    "an exception two seconds before a death that it may have led to": (
+        0,
+        [end(0, "raised", 1.0, reason="ValueError: odd shape"), end(1, after_s=3.0, **KILLED)],
+    ),
+    "a death soon after an exception, which may tell of it before it is seen": (
+        1,
+        [end(0, "raised", 1.0, reason="ValueError: odd shape"), end(1, after_s=1.5, **KILLED)],
+    ),
+    "one that was not started before those that found nobody there": (
+        1,
+        [
+            end(0, "raised", 2.0, reason=LATE),
+            end(1, "not_started", 0.0),
+            end(2, "raised", 1.0, reason=PEER),
+            end(3, "aborted", 3.0),
+        ],
+    ),
+    "one that raised in cleanup, where another waited for it": (
+        1,
+        [
+            end(0, "timed_out", 6.0, waits=True),
+            end(1, "returned", 1.0, verdict="pass", cleanup="OSError: a (in cleanup)"),
+            end(2, "returned", 1.5, verdict="pass"),
+        ],
+    ),
     "an exit status of a library that lost its peer after an exception": (
         1,
         [end(0, "exited", exit_code=1, log="MPI lost connection to rank 1"), end(1, "raised", reason="E: a")],
@@ -106,6 +131,14 @@ def test_the_cause_is(name):
 def test_no_rank_was_lost_that_came_to_its_end():
     ends = [end(0, "returned", verdict="fail"), end(1, "returned", verdict="error"), end(2, "returned")]
     assert first_cause(ends) is None
+
+
+def test_none_was_lost_where_none_was_started():
+    ends = [end(rank, "not_started", 0.0, reason="no python") for rank in range(2)]
+    assert first_cause(ends) is None
+    outcome = merged(ends, "rank_local", str)
+    assert (outcome.verdict, outcome.lost) == ("error", None)
+    assert outcome.reason.startswith("rank 0 on n: no python (2 of 2 ranks")
 
 
 def test_an_end_comes_through_a_message_as_it_was():
@@ -132,7 +165,7 @@ def test_a_result_in_common_has_the_details_of_one_rank():
     assert [one["rank"] for one in merged(ends, "rank_local", str).failure_details] == [0, 1]
     outcome = merged(ends, "global", str)
     assert [one["rank"] for one in outcome.failure_details] == [0]
-    assert outcome.reason == "rank 0 on n: x (2 of 2 ranks)"
+    assert outcome.reason == "rank 0 on n: x (2 of 2 ranks failed)"
 
 
 def test_who_hung_says_what_others_found_of_it():

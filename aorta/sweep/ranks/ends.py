@@ -11,6 +11,7 @@ from aorta.sweep.outcome import (
     ABORTED,
     ERROR,
     EXITED,
+    NOT_STARTED,
     RAISED,
     RETURNED,
     SIGNALLED,
@@ -111,10 +112,10 @@ def first_cause(ends: Sequence[RankEnd]) -> RankEnd | None:
 
     Of ends of one kind it is the earliest. A rank that came to its end and raised in ``cleanup``, where
     others waited for it, is one too. Where all that is known is that ranks waited in vain, it is one
-    that they waited for: which hung and did not wait itself.
+    that they waited for: which hung and did not wait itself. Where none could be started, nobody waited.
     """
     lost = [end for end in ends if end.is_lost]
-    if not lost:
+    if not lost or all(end.outcome.end == NOT_STARTED for end in ends):
         return None
     first = min(lost, key=_place)
     if _kind(first) > _RAISED:
@@ -144,6 +145,8 @@ def _kind(end: RankEnd) -> int:
     how = end.outcome.end
     if how == VANISHED:
         return _HUNG if end.silent else _DIED
+    if how == NOT_STARTED:
+        return _DIED
     if how in (SIGNALLED, EXITED):
         return _kind_of_dead(end)
     if how == RAISED:
