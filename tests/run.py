@@ -17,10 +17,10 @@ PYTEST = ("-m", "pytest", "-q", *sys.argv[1:])
 COVERED = (sys.executable, "-m", "coverage", "run", *PYTEST)
 
 #: Folders of tests that mostly wait.
-WAITING = ("cases", "cli", "sweep_command", "sweep_run")
+WAITING = ("cases", "cli", "launch", "sweep_command", "sweep_run")
 #: The same, not measured; the second runs after those.
 WHOLE = ("buck_file", "docs", "example_plugin", "faults", "isolation", "package", "slurm", "torch")
-PARTS = ("buck", "workloads")
+PARTS = ("buck", "ranks", "workloads")
 FUZZ = "fuzz"
 
 STEPS: dict[str, list[str] | None] = {

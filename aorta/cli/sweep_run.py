@@ -241,7 +241,8 @@ def _went(session: "Session", asked: Mapping[str, Any]) -> "Done":
         if session.run is not None and session.run.begun:
             path = session.run.path
             say(f"aorta: what is known stands in {path}")
-            say(f"aorta: go on with: aorta sweep run --resume {shlex.quote(path)}")
+            how = "go on with: aorta sweep run" if session.ranks == 1 else "go on by starting all ranks with"
+            say(f"aorta: {how} --resume {shlex.quote(path)}")
         if isinstance(error, OSError):
             raise Failure(told(error, error.filename or "the results")) from None
         raise

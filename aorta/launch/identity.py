@@ -23,6 +23,7 @@ from aorta.launch.tasks import (
     tasks_of,
 )
 from aorta.model.frozen import frozen
+from aorta.model.text import printable
 
 TORCHRUN, SLURM_STEP, BY_HAND, ALONE = ("torchrun", "slurm", "environment", "none")
 LOOPBACK = "127.0.0.1"
@@ -92,7 +93,7 @@ def identity_of(environ: Mapping[str, str]) -> Identity:
         nodes=tasks.nodes,
         launcher=launcher,
         address=_address(environ, tasks, launcher),
-        port=number_in(environ, ("MASTER_PORT",)),
+        port=_port(environ),
         agent_store=_has_agent(environ),
         job=_job(environ, launcher),
     )
@@ -195,6 +196,14 @@ def _address(environ: Mapping[str, str], tasks: Tasks, launcher: str) -> str:
     raise LaunchError(
         f"the host of rank 0 is not known ({launcher} does not tell it): set MASTER_ADDR to it on all ranks"
     )
+
+
+def _port(environ: Mapping[str, str]) -> int | None:
+    """Return the launcher's port at rank 0. Raises LaunchError for what is none."""
+    text = environ.get("MASTER_PORT", "").strip()
+    if text and not (text.isascii() and text.isdigit() and len(text) < 6 and 0 < int(text) < 65536):
+        raise LaunchError(f"MASTER_PORT is {printable(text[:60])!r}, not a port: a number from 1 to 65535")
+    return int(text) if text else None
 
 
 def _job(environ: Mapping[str, str], launcher: str) -> str | None:

@@ -9,7 +9,7 @@ from aorta.model.frozen import evolve
 from aorta.workloads.report import CONFIG, IMPORT, Report, as_json
 from aorta.workloads.trace import PHASE, mark
 
-#: The most characters of an answer.
+#: The most characters of an answer's metrics and failure_details.
 LIMIT = 8 << 20
 
 
@@ -45,11 +45,11 @@ def _done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
 
 
 def _write(path: str, nonce: str, report: Report) -> None:
-    text = json.dumps({"nonce": nonce, "report": as_json(report)}, allow_nan=False)
-    if len(text) > LIMIT:
-        note = f"metrics and failure_details left out: {len(text) >> 20} MB, and {LIMIT >> 20} are kept"
+    size = len(json.dumps([report.metrics, report.failure_details]))
+    if size > LIMIT:
+        note = f"metrics and failure_details left out: {size >> 20} MB, and {LIMIT >> 20} are kept"
         report = evolve(report, metrics={}, failure_details=(), notes=(*report.notes, note))
-        text = json.dumps({"nonce": nonce, "report": as_json(report)}, allow_nan=False)
+    text = json.dumps({"nonce": nonce, "report": as_json(report)}, allow_nan=False)
     with open(f"{path}.part", "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()

@@ -62,6 +62,20 @@ def is_zombie(pid):
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
+def test_lines_that_come_at_once_or_in_pieces_are_each_heard(tmp_path):
+    # As of a process that starts so late that its store has the answer at once.
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nprintf '\\n::1 40'; sleep 1; printf '01\\n::1 4002\\n'; exec sleep 60\n")
+    python.chmod(0o755)
+    lines = agent_store.told(str(python), at(1), time.monotonic() + 30, ENVIRON)
+    assert [next(lines) for _ in range(4)] == ["::1 4001", "::1 4002", "::1 4002", "::1 4002"]
+    lines.close()
+    python.write_text("#!/bin/sh\nprintf '\\n::1 4003\\n'; exec sleep 60\n")
+    lines = agent_store.told(str(python), at(1), time.monotonic() + 30, ENVIRON)
+    assert next(lines) == "::1 4003"
+    lines.close()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_it_ends_with_a_rank_that_is_ended(job, number):
     # An agent that never answers, so that the process is still there; no torch is needed for that.

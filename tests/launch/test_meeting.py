@@ -37,7 +37,8 @@ def test_another_recipe(job):
     job.start(1, recipe=job.recipe("other.yaml", more="workload_config: {payload_bytes: 7}"))
     [line] = job.refused()
     assert re.fullmatch(
-        r"aorta: the recipe is sha256:\w{12} on rank 1 on \S+, and sha256:\w{12} on rank 0 on \S+", line
+        r"aorta: the recipe is \S+ \(sha256:\w{12}\) on rank 1 on \S+, and \S+ \(sha256:\w{12}\) on rank 0 on \S+",
+        line,
     )
 
 
@@ -45,9 +46,11 @@ def test_another_number_of_trials(job):
     job.start(0, size=3)
     job.start(1, size=3)
     job.start(2, "--trials=7", size=3)
-    [line] = job.refused()
+    number, line = job.refused()
+    assert number.startswith("aorta: the number of trials is 7 on rank 2 on ")
     assert "the recipe is" in line
-    assert re.search(r" on rank 2 on \S+, and .* on rank 0 on \S+ and 1 more$", line)
+    for told in (number, line):
+        assert re.search(r" on rank 2 on \S+, and .* on rank 0 on \S+ and 1 more$", told)
 
 
 @pytest.mark.parametrize(("first", "second"), [(2, 3), (3, 2)])
@@ -91,7 +94,7 @@ def test_a_module_that_one_node_lacks(job):
         path = paths[rank != 2]
         job.start(rank, recipe=recipe, size=3, AORTA_WORKLOADS="mine=mine:Mine", PYTHONPATH=path)
     [line] = job.refused()
-    assert line.startswith("aorta: rank 2: ")
+    assert line.startswith("aorta: rank 2 on ")
     assert "some_accelerator" in line
 
 
@@ -102,7 +105,7 @@ def test_a_workload_that_one_node_lacks(job):
     for rank in (0, 1):
         job.start(rank, recipe=recipe, PYTHONPATH=path, AORTA_WORKLOADS="mine=mine:Mine" if rank else None)
     [line] = job.refused()
-    assert line.startswith("aorta: rank 0: ")
+    assert line.startswith("aorta: rank 0 on ")
     assert "mine" in line
 
 
@@ -111,7 +114,7 @@ def test_a_recipe_that_one_node_lacks(job, lacking):
     for rank in (0, 1):
         job.start(rank, recipe="elsewhere.yaml" if rank == lacking else "r.yaml")
     [line] = job.refused(60)
-    assert line.startswith(f"aorta: rank {lacking}: ")
+    assert line.startswith(f"aorta: rank {lacking} on ")
     assert "elsewhere.yaml" in line
 
 
@@ -129,7 +132,8 @@ def test_a_rank_with_a_problem_of_its_own(job, lacking):
     for rank in (0, 1):
         job.start(rank, **(mark if rank == lacking else {}))
     [line] = job.refused(60)
-    assert line.startswith(f"aorta: rank {lacking}: AORTA_TRIAL_MASTER_PORT_BASE is 'junk'")
+    assert line.startswith(f"aorta: rank {lacking} on ")
+    assert ": AORTA_TRIAL_MASTER_PORT_BASE is 'junk'" in line
 
 
 def test_a_rank_that_never_comes(job):

@@ -91,9 +91,14 @@ def torchrun(folder, python, recipe, *words, ranks=2, environ=None):
 
 
 class ByHand:
-    """The ranks of a job, each started by hand with a launcher's variables."""
+    """The ranks of a job, each started by hand with a launcher's variables.
 
-    def __init__(self, folder, recipe, *words, port, ranks=2, python=sys.executable, environ=None):
+    ``under`` has the words before the command of those ranks that are started by another program.
+    """
+
+    def __init__(
+        self, folder, recipe, *words, port, ranks=2, python=sys.executable, environ=None, under=None
+    ):
         self.folder = folder
         self.began = time.monotonic()
         common = {
@@ -105,7 +110,17 @@ class ByHand:
         }
         self.processes = [
             subprocess.Popen(
-                [python, "-m", "aorta", "sweep", "run", "--recipe", recipe, *words],
+                [
+                    *(under or {}).get(rank, ()),
+                    python,
+                    "-m",
+                    "aorta",
+                    "sweep",
+                    "run",
+                    "--recipe",
+                    recipe,
+                    *words,
+                ],
                 cwd=folder,
                 env={**common, "RANK": str(rank), "LOCAL_RANK": str(rank)},
                 stdin=subprocess.DEVNULL,

@@ -54,7 +54,7 @@ def test_reasons_of_different_ranks_are_one_kind():
     summaries = [
         failing(0, 1, reason="1 failure, first in iteration 3"),
         failing(1, 2, reason="2 failure, first in iteration 9"),
-        failing(2, 0, 1, 2, 3, reason="1 failure, first in iteration 3 (4 of 4 ranks)"),
+        failing(2, 0, 1, 2, 3, reason="1 failure, first in iteration 3 (4 of 4 ranks failed)"),
         failing(
             3, 0, 3, reason="1 failure, first in iteration 1; rank 3 on node2 was lost: ended by SIGKILL"
         ),

@@ -381,14 +381,18 @@ def test_a_virtual_environment_that_works(told, venv, monkeypatch):
 def test_modules_that_a_workload_needs(told, venv, tmp_path):
     lacks = "workload needy needs the module nowhere_module, which {} does not have"
     needy = Recipe(workload="needy", cells=(cell("a"), cell("b", "xnack")))
-    assert errors(told(needy), "error here") == [lacks.format("the interpreter that runs aorta")]
+    assert errors(told(needy), "error here") == [
+        lacks.format(f"the interpreter that runs aorta ({sys.executable})")
+    ]
     (tmp_path / "nowhere_module.py").write_text("raise RuntimeError('imported')\n")
     there = {"PYTHONPATH": str(tmp_path)}
     # Only a fresh interpreter reads the variable.
     apart = Recipe(workload="needy", trial_isolation="process", cells=(cell("a", extra_env=there),))
     assert errors(told(apart), "error here") == []
     own = Recipe(workload="needy", cells=(cell("a", extra_env=there),))
-    assert errors(told(own), "error here") == [lacks.format("the interpreter that runs aorta")]
+    assert errors(told(own), "error here") == [
+        lacks.format(f"the interpreter that runs aorta ({sys.executable})")
+    ]
     assert errors(told(of_venv(venv, "needy")), "error here") == [
         f"cell a: {lacks.format('environment v')}"[8:]
     ]

@@ -32,7 +32,7 @@ def test_a_wrong_value_is_found_by_all_without_torch(tmp_path):
     assert done.codes == [0, 0], done.errors
     record = done.first()
     assert record["verdict"] == "fail"
-    assert "rank 0 got a wrong value of rank 1 in iteration 2 (2 of 2 ranks)" in record["reason"]
+    assert "rank 0 got a wrong value of rank 1 in iteration 2 (2 of 2 ranks failed)" in record["reason"]
     assert [(one["rank"], one["from_rank"]) for one in record["failure_details"]] == [(0, 1), (1, 1)]
     assert done.verdicts("clean") == ["pass"]
 

@@ -44,7 +44,8 @@ def _by_reason(trial: TrialSummary) -> str:
     reason = redact(trial.reason)
     if trial.blamed:
         reason = _of_any_rank(reason)
-    return re.sub(r"\d+(?:\.\d+)?", "N", reason)[:LONG]
+    # One and many of the same are one kind.
+    return re.sub(r"\d+(?:\.\d+)?", "N", reason).replace("N failures", "N failure")[:LONG]
 
 
 def _of_any_rank(reason: str) -> str:
@@ -52,7 +53,7 @@ def _of_any_rank(reason: str) -> str:
     import re
 
     text = re.sub(r"^rank \d+ on \S+: ", "", reason)
-    text = re.sub(r" \(\d+ of \d+ ranks\)$", "", text)
+    text = re.sub(r" \(\d+ of \d+ ranks [a-z ]+\)$", "", text)
     return re.sub(r"\brank \d+ on \S+", "a rank", text)
 
 

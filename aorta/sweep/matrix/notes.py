@@ -129,7 +129,8 @@ def _further(cells: Sequence[Cell], base: Cell) -> Iterator[str]:
     for cell in cells:
         own = cell["failure_rate"]
         if cell["comparison"]["call"] in (NO_DIFFERENCE, TOO_FEW) and own != rate and None not in (own, rate):
-            needed = trials_needed(own, rate, len(cells) - 1, MANY)
+            judged = min(one["passed_count"] + one["failed_count"] for one in (cell, base))
+            needed = trials_needed(own, rate, len(cells) - 1, MANY, judged)
             number = f"more than {MANY}" if needed is None else f"about {needed}"
             told.append(f"{cell['name']} ({percent(own)} against {percent(rate)}): {number}")
     if told:

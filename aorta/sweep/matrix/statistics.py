@@ -109,11 +109,14 @@ def detectable(
 
 
 @functools.lru_cache(maxsize=4096)
-def trials_needed(rate: float, rate_baseline: float, comparisons: int, most: int) -> int | None:
+def trials_needed(
+    rate: float, rate_baseline: float, comparisons: int, most: int, known: int = 0
+) -> int | None:
     """Return how many judged trials of a cell, and as many of the baseline, tell two failure rates apart.
 
     That is when just these rates are seen, as near as whole trials come. None for more than ``most``, and
-    for rates that are the same.
+    for rates that are the same. ``known`` are so many that are known to be too few: counts that are rounded
+    may differ by more than what was seen.
     """
     limit = ALPHA / (DIRECTIONS * max(1, comparisons))
 
@@ -123,7 +126,7 @@ def trials_needed(rate: float, rate_baseline: float, comparisons: int, most: int
 
     if rate == rate_baseline or not is_called(most):
         return None
-    return _first(most + 1, lambda n: n > 0 and is_called(n))
+    return _first(most + 1, lambda n: n > known and is_called(n))
 
 
 def _first(end: int, is_so: Callable[[int], bool]) -> int | None:

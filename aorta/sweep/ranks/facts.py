@@ -16,7 +16,9 @@ def facts_of(plan: Plan, fingerprint: str) -> dict[str, str | None]:
     made = tool()
     facts: dict[str, str | None] = {
         "aorta": f"{made.version} ({made.revision})" if made.revision else made.version,
-        "the recipe": fingerprint[:19],
+        "the number of cells": str(len(plan.cells)),
+        "the number of trials": str(sum(cell.trials for cell in plan.cells)),
+        "the recipe": f"{plan.recipe.source} ({fingerprint[:19]})",
         "Python": platform.python_version(),
     }
     # One that is not there is one of the problems.

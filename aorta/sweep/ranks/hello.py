@@ -1,7 +1,7 @@
 """``Hello``: what each rank tells rank 0 of itself, and what ranks may not differ in."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -9,6 +9,9 @@ import attrs
 from aorta.launch.identity import Identity
 from aorta.model.frozen import evolve, frozen
 from aorta.model.text import listed
+
+#: How many ranks are named in a line, and lines are told of one kind.
+FEW = 4
 
 
 @frozen
@@ -90,12 +93,12 @@ def from_message(message: Mapping[str, Any]) -> Hello:
 
 def disagreements(hellos: Sequence[Hello]) -> list[str]:
     """Return what keeps ranks from running together, one line each; nothing where all is in order."""
-    told: dict[str, list[int]] = {}
+    told: dict[str, list[str]] = {}
     for hello in hellos:
         for line in hello.problems:
-            told.setdefault(line, []).append(hello.rank)
+            told.setdefault(line, []).append(hello.named)
     lines = [
-        line if len(ranks) == len(hellos) else f"{_ranks(ranks)}: {line}" for line, ranks in told.items()
+        line if len(ranks) == len(hellos) else f"{_named(ranks)}: {line}" for line, ranks in told.items()
     ]
     sizes = {hello.named: str(hello.size) for hello in hellos}
     lines += _differing("WORLD_SIZE", sizes)
@@ -123,8 +126,21 @@ def _rest(values: Mapping[str, str | None], usual: str | None) -> str:
     return alike[0] if len(alike) == 1 else f"{alike[0]} and {len(alike) - 1} more"
 
 
-def _ranks(ranks: Sequence[int]) -> str:
-    return f"rank{'s' if len(ranks) > 1 else ''} {listed([str(rank) for rank in ranks])}"
+def _named(ranks: Sequence[str]) -> str:
+    return listed(ranks) if len(ranks) <= FEW else f"{listed(ranks[:FEW])} and {len(ranks) - FEW} more"
+
+
+def same_places(hellos: Sequence[Hello]) -> Iterator[str]:
+    """Yield what is odd about the places of ranks on their nodes: two that would take one GPU."""
+    places: dict[tuple[str, int | None, int], list[str]] = {}
+    for hello in hellos:
+        if hello.local_rank is not None:
+            key = (hello.host, hello.node, hello.local_rank)
+            places.setdefault(key, []).append(str(hello.rank))
+    for (host, _, local_rank), ranks in places.items():
+        if len(ranks) > 1:
+            told = f"ranks {_named(ranks)} on {host} are all told LOCAL_RANK {local_rank}"
+            yield f"{told}: of several GPUs they take one"
 
 
 def placed(hellos: Sequence[Hello]) -> list[Hello]:

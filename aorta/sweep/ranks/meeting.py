@@ -20,7 +20,7 @@ from aorta.sweep.errors import SweepError
 from aorta.sweep.ranks import agent_store
 from aorta.sweep.ranks.follower import Follower, LostLeaderError
 from aorta.sweep.ranks.greeting import NoLeaderError, greeted
-from aorta.sweep.ranks.hello import Hello, disagreements, from_message
+from aorta.sweep.ranks.hello import FEW, Hello, disagreements, from_message
 from aorta.sweep.ranks.leader import Leader
 from aorta.sweep.ranks.messages import REFUSED, WELCOME
 
@@ -62,13 +62,15 @@ def _gathered(leader: Leader, until: float, join_s: float) -> list[str]:
     """Return what keeps the ranks from running, once all are there."""
     came = leader.gather(until, LATE_S)
     hellos = [leader.own, *(member.hello for member in leader.members.values())]
-    problems = [*dict.fromkeys(leader.wrong), *disagreements(hellos)]
+    wrong = list(dict.fromkeys(leader.wrong))
+    more = [f"and {len(wrong) - FEW} more like this"] if len(wrong) > FEW else []
+    problems = [*wrong[:FEW], *more, *disagreements(hellos)]
     if not came and not problems:
         missing = leader.missing()
         shown = f"rank{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing[:8]))}"
-        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+        others = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         problems.append(
-            f"{shown}{more} of {leader.own.size} did not come within {join_s:g} s (--join-timeout): rank 0"
+            f"{shown}{others} of {leader.own.size} did not come within {join_s:g} s (--join-timeout): rank 0"
             f" waited on {leader.own.host} at port {leader.port}"
         )
     gone = [member for member in leader.members.values() if member.gone is not None]

@@ -81,7 +81,8 @@ def _reason(telling: RankEnd, cause: RankEnd | None, ends: Sequence[RankEnd]) ->
         words += f"; {cause.named} was lost: {cause.outcome.reason}"
     elif cause is None:
         alike = sum(end.outcome.verdict == telling.outcome.verdict for end in ends)
-        words += f" ({alike} of {len(ends)} ranks)" if alike > 1 else ""
+        word = "failed" if telling.outcome.verdict == FAIL else "have no verdict"
+        words += f" ({alike} of {len(ends)} ranks {word})" if alike > 1 else ""
     return one_line(words)
 
 

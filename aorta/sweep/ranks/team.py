@@ -1,12 +1,12 @@
 """``Team``: all ranks of a job, as rank 0 has them; and how another rank joins it."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from aorta.launch.identity import Identity
 from aorta.sweep.planning.plan import Plan
 from aorta.sweep.ranks.executor import RanksExecutor
-from aorta.sweep.ranks.hello import Hello, placed
+from aorta.sweep.ranks.hello import Hello, placed, same_places
 from aorta.sweep.ranks.meeting import follow, lead
 from aorta.sweep.ranks.messages import END
 from aorta.sweep.ranks.nodes import SeveralNodes
@@ -38,6 +38,7 @@ class Team:
         self.nodes: Nodes = SeveralNodes(self._leader, self._places)
         self.launcher: str | None = identity.launcher
         self.size = identity.size
+        self.warnings: Sequence[str] = tuple(same_places(self._places))
         self._leader.welcome(self._places)
 
     def executor(self, relative: Callable[[str], str]) -> RanksExecutor:

@@ -108,7 +108,7 @@ class Session:
             argv=asked.argv,
             node=os.uname().nodename,
             cwd=run.relative(os.getcwd()),
-            warnings=(*asked.warnings, *warnings),
+            warnings=(*asked.warnings, *self._team.warnings, *warnings),
         )
         if self._earlier is None:
             return facts

@@ -29,10 +29,14 @@ class Nodes(Protocol):
 
 
 class Team(Protocol):
-    """The ranks of a run: how many, on which nodes, and what started them, null for one by itself."""
+    """The ranks of a run: how many, on which nodes, and what started them, null for one by itself.
+
+    ``warnings`` are what is odd about them.
+    """
 
     launcher: str | None
     size: int
+    warnings: Sequence[str]
 
     @property
     def nodes(self) -> Nodes:
@@ -67,6 +71,7 @@ class OneRank:
 
     launcher: str | None = None
     size = 1
+    warnings: Sequence[str] = ()
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

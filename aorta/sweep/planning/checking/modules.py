@@ -1,9 +1,11 @@
 """Whether the modules that a workload needs are there, for the interpreter that runs its trials."""
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from aorta.model.text import printable
 from aorta.sweep.definitions.registry import CONTAINER, VENV
 from aorta.sweep.planning.checking.problem import HERE, Problem, of_cells
 from aorta.sweep.planning.overlay import environ_under, overlay_of
@@ -46,7 +48,11 @@ def check_modules(
             is_own = place.boundary != VENV
             more = key[1].split(os.pathsep) if is_own and plan.isolation == PROCESS else []
             known[key] = _lacking_here(names, more) if is_own else _lacking_there(names, key[0], variables)
-        where = f"environment {place.name}" if place.venv else "the interpreter that runs aorta"
+        where = (
+            f"environment {place.name}"
+            if place.venv
+            else f"the interpreter that runs aorta ({printable(sys.executable)})"
+        )
         for name in known[key]:
             yield HERE, f"workload {plan.workload} needs the module {name}, which {where} does not have"
 

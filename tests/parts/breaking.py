@@ -1,0 +1,51 @@
+"""A workload whose ranks end in odder ways. Nothing of the tests but its base is imported here."""
+
+import threading
+import time
+
+import attrs
+
+from aorta.workloads import WorkloadResult
+from tests.parts.losing import Losing
+
+#: The characters of metrics that no record is to hold.
+MUCH = 20 << 20
+
+
+class Breaking(Losing):
+    """Its ``way`` may be ``lingers``, ``much`` or ``cleanup-raises`` as well."""
+
+    def join(self):
+        """Find the others, if there are any."""
+        if self.trial.world_size > 1:
+            super().join()
+
+    def meet(self):
+        """Wait for the others, if there are any."""
+        if self.trial.world_size > 1:
+            super().meet()
+
+    def run(self):
+        """End oddly, or as the base does."""
+        if self.is_planted("lingers"):
+            return self.run_lingering()
+        result = super().run()
+        return attrs.evolve(result, metrics={"text": "x" * MUCH}) if self.is_lost_in("much") else result
+
+    def run_lingering(self):
+        """One raises; the last answers a little later, and has a thread that keeps its process."""
+        self.meet()
+        if self.is_lost_in("lingers"):
+            raise RuntimeError("planted in run")
+        if self.trial.rank == self.trial.world_size - 1:
+            time.sleep(1.5)
+            threading.Thread(target=time.sleep, args=(1000,)).start()
+        else:
+            self.meet()
+        return WorkloadResult(passed=True, executed_iterations=1)
+
+    def cleanup(self):
+        """Raise where others wait for this rank, or leave them."""
+        if self.is_lost_in("cleanup-raises"):
+            raise OSError("planted in cleanup")
+        super().cleanup()
