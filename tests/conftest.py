@@ -1,6 +1,7 @@
-"""The order of the tests, and where their digests are remembered."""
+"""The order of the tests, where their digests are remembered, and which signals they start with."""
 
 import os
+import signal
 
 import pytest
 
@@ -12,6 +13,12 @@ def pytest_collection_modifyitems(items):
     audited, and two threads must not do so at once.
     """
     items.sort(key=lambda item: "contract" in item.path.parts)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signals_are_the_usual():
+    """Give programs their usual signals: one that nohup made the tests ignore, they would ignore too."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)
