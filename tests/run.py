@@ -1,6 +1,6 @@
 """Everything that can be tested here, one step after the other; each step's failure is the run's.
 
-The tests are three programs at once: two that mostly wait for processes, mounts, containers and clusters,
+The tests are four programs at once: three that mostly wait for processes, mounts, containers and clusters,
 and one that computes. Where tests start whole installations, jobs and sandboxes, clients of Buck and
 interpreters, or feed random input to parsers, coverage is not measured: it would double their time, and the
 lines are reached by others.
@@ -17,10 +17,12 @@ PYTEST = ("-m", "pytest", "-q", *sys.argv[1:])
 COVERED = (sys.executable, "-m", "coverage", "run", *PYTEST)
 
 #: Folders of tests that mostly wait.
-WAITING = ("cases", "cli", "launch", "sweep_command", "sweep_run")
+WAITING = ("cases", "cli", "sweep_command", "sweep_run")
 #: The same, not measured; the second runs after those.
-WHOLE = ("buck_file", "docs", "example_plugin", "faults", "isolation", "package", "slurm", "torch")
-PARTS = ("buck", "ranks", "workloads")
+WHOLE = ("buck_file", "docs", "example_plugin", "faults", "isolation", "package", "torch")
+PARTS = ("buck", "workloads")
+#: The same: jobs of several ranks, and of clusters.
+JOBS = ("launch", "ranks", "slurm")
 FUZZ = "fuzz"
 
 STEPS: dict[str, list[str] | None] = {
@@ -41,8 +43,9 @@ def folders() -> list[str]:
 
 def tests() -> list[list[list[str]]]:
     """Return the programs that run at once, each as its command lines in order."""
-    waiting, whole, parts = ([f"tests/{name}" for name in names] for names in (WAITING, WHOLE, PARTS))
-    named = {*waiting, *whole, *parts, f"tests/{FUZZ}"}
+    kinds = (WAITING, WHOLE, PARTS, JOBS)
+    waiting, whole, parts, jobs = ([f"tests/{name}" for name in names] for names in kinds)
+    named = {*waiting, *whole, *parts, *jobs, f"tests/{FUZZ}"}
     others = [folder for folder in folders() if folder not in named]
     # With arguments some tests are named: these are run as they are.
     if any(not word.startswith("-") for word in sys.argv[1:]):
@@ -51,6 +54,7 @@ def tests() -> list[list[list[str]]]:
     return [
         [[*COVERED, *waiting], [*plain, *parts]],
         [[*plain, *whole]],
+        [[*plain, *jobs]],
         [[*COVERED, *others], [*plain, f"tests/{FUZZ}"]],
     ]
 

@@ -237,5 +237,5 @@ def test_a_run_that_one_rank_does_not_see_is_told_by_all(tmp_path):
     assert time.monotonic() - began < 40
     assert [process.returncode for process in ranks] == [2, 2], told
     for text in told:
-        assert "rank 1: " in text
+        assert "rank 1 on " in text
         assert f"{tmp_path}/nowhere: no such run" in text

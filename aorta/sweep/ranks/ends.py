@@ -119,7 +119,7 @@ def first_cause(ends: Sequence[RankEnd]) -> RankEnd | None:
         return None
     first = min(lost, key=_place)
     if _kind(first) > _RAISED:
-        cleaning = [end for end in ends if end.outcome.cleanup is not None]
+        cleaning = [end for end in ends if end.outcome.cleanup is not None and not end.is_lost]
         if cleaning:
             return min(cleaning, key=lambda end: end.after_s)
     if _kind(first) in (_IN_VAIN_FOR_OTHERS, _HUNG_WAITING):
