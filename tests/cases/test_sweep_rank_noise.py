@@ -27,7 +27,7 @@ def test_an_error_of_one_rank_is_told_with_its_number(tmp_path):
         for rank in range(4):
             job.start(rank, recipe="elsewhere.yaml" if rank == 3 else "r.yaml", size=4, join=60)
         [line] = job.refused(120)
-        assert line.startswith("aorta: rank 3: ")
+        assert line.startswith("aorta: rank 3 on ")
     finally:
         job.end()
 

@@ -67,7 +67,7 @@ def test_what_needs_more_ranks_is_in_order_elsewhere(job):
 def test_a_recipe_of_race_is_in_order_on_a_laptop(job):
     code, rows, text = dry(job, recipe=job.recipe("race.yaml", workload="race"), **NONE)
     assert code == 0, text
-    assert rows["Ranks"] == "1: no launcher started this"
+    assert rows["Ranks"] == "1: no launcher started this; the workload needs 2 or more"
     assert "error: " not in text
 
 

@@ -52,6 +52,8 @@ def server(said, *, answers=True):
             try:
                 connection, _ = listener.accept()
             except OSError:
+                for connection in kept:
+                    connection.close()
                 return
             kept.append(connection)
             if answers:
