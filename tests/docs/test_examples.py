@@ -13,6 +13,7 @@ from aorta import __version__
 from tests.parts.buck_place import Place
 from tests.parts.doc_programs import environment
 from tests.parts.pages import PAGES, ROOT, blocks, inline, text_of
+from tests.parts.wheels import checkout
 
 #: Lines that install run in test_install, those that need a checkout of Buck or two nodes in test_buck_pages, those of
 #: several ranks with the tests of their pages and in tests/slurm.
@@ -179,20 +180,8 @@ def test_make_test_installs_and_runs_everything(tmp_path):
 @pytest.mark.timeout(300)
 def test_make_probe_on_a_fresh_checkout(tmp_path):
     """The first line of the README, with nothing there before."""
-    copy = tmp_path / "aorta"
-    skipped = (
-        ".git",
-        ".coverage*",
-        ".venv",
-        "*.egg-info",
-        "build",
-        "dist",
-        "__pycache__",
-        ".*_cache",
-        "env.json",
-        "tests",
-    )
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*skipped))
+    copy = checkout(tmp_path)
+    (copy / "env.json").unlink(missing_ok=True)
     assert "make probe" in lines_of("README.md")
     env = {name: value for name, value in environment(tmp_path).items() if name != "PYTHONPATH"}
     done = subprocess.run(

@@ -232,7 +232,7 @@ GROUPS = {
         "reaches_inside": ("return ctx.ask('_shared')", "failed", "AttributeError at {own}"),
         "bad_kind": ("ctx.note('nonsense', 'x', 'y'); return 1", "failed", "ValueError at {own}"),
         "many_notes": (
-            "for n in iter(int, 1): ctx.note(ReasonKind.FAILED, 'word', f'note {n}')",
+            "for n in itertools.count(): ctx.note(ReasonKind.FAILED, 'word', f'note {n}')",
             "timed_out",
             "it had 2 s and site.many_notes was at {own}",
         ),

@@ -1,15 +1,14 @@
 """The ways to install: editable, plain, as a wheel; what lands where; `python -m aorta`."""
 
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.parts.wheels import checkout
+
 CLEAN = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "AORTA_PLUGINS")}
 
 
@@ -20,12 +19,7 @@ def run(*command, **options):
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     """Return a copy of the source tree as a checkout would hold it."""
-    copy = tmp_path_factory.mktemp("source") / "aorta"
-    ignore = shutil.ignore_patterns(
-        ".git", ".coverage*", ".venv", "*.egg-info", "build", "dist", "__pycache__", ".*_cache", "hosts"
-    )
-    shutil.copytree(ROOT, copy, ignore=ignore)
-    return copy
+    return checkout(tmp_path_factory.mktemp("source"))
 
 
 def environment(folder):

@@ -12,7 +12,7 @@ from tests.parts.fake_tools import make
 from tests.parts.probing import differing, environment, gone, probe
 
 HEAD = """
-import ctypes, os, re, resource, signal, subprocess, sys, threading, time, warnings
+import ctypes, itertools, os, re, resource, signal, subprocess, sys, threading, time, warnings
 from typing import Annotated, Any
 import attrs
 from aorta.collect import Context
