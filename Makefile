@@ -1,5 +1,5 @@
-# `make probe` takes a first snapshot of this machine, `make test` tests aorta on it, `make standalone` writes
-# aorta as a program of one file.
+# `make probe` takes a first snapshot of this machine, `make test` tests aorta on it, `make coverage` measures
+# what the tests reach, too, and `make standalone` writes aorta as a program of one file.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +8,7 @@ SOURCES := $(shell find aorta collectors -name '*.py')
 ONLY_OLD := exceptiongroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: probe test standalone clean
+.PHONY: probe test coverage standalone clean
 
 probe: $(VENV)/installed
 	$(BIN)/aorta env probe --extended -o env.json --summary
@@ -20,7 +20,9 @@ standalone: $(VENV)/installed
 test: $(VENV)/installed-test
 	@$(BIN)/python tests/parts/system.py
 	@$(BIN)/python -m tests.parts.torches
-	$(BIN)/python tests/run.py
+	$(BIN)/python tests/run.py $(if $(filter coverage,$(MAKECMDGOALS)),--coverage)
+
+coverage: test
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "aorta needs Python 3.10 or newer; this is " + sys.version.split()[0])'

@@ -1,9 +1,9 @@
 """Everything that can be tested here, one step after the other; each step's failure is the run's.
 
 The tests are four programs at once: three that mostly wait for processes, mounts, containers and clusters,
-and one that computes. Where tests start whole installations, jobs and sandboxes, clients of Buck and
-interpreters, or feed random input to parsers, coverage is not measured: it would double their time, and the
-lines are reached by others.
+and one that computes. Coverage doubles the time of most, so it is measured only when asked for, by
+``--coverage``; and also then not where tests start whole installations, jobs and sandboxes, clients of Buck
+and interpreters, or feed random input to parsers: the lines are reached by others.
 """
 
 import concurrent.futures
@@ -13,8 +13,10 @@ import subprocess
 import sys
 import time
 
-PYTEST = ("-m", "pytest", "-q", *sys.argv[1:])
-COVERED = (sys.executable, "-m", "coverage", "run", *PYTEST)
+MEASURED = "--coverage"
+WORDS = [word for word in sys.argv[1:] if word != MEASURED]
+PLAIN = (sys.executable, "-m", "pytest", "-q", *WORDS)
+COVERED = (sys.executable, "-m", "coverage", "run", *PLAIN[1:]) if MEASURED in sys.argv[1:] else PLAIN
 
 #: Folders of tests that mostly wait.
 WAITING = ("cases", "cli", "sweep_command", "sweep_run")
@@ -25,12 +27,15 @@ PARTS = ("buck", "workloads")
 JOBS = ("launch", "ranks", "slurm")
 FUZZ = "fuzz"
 
+#: Of these, ``None`` stands for the tests.
 STEPS: dict[str, list[str] | None] = {
     "lint": [sys.executable, "-m", "ruff", "check", "."],
     "format": [sys.executable, "-m", "ruff", "format", "--check", "."],
     "types": [sys.executable, "-m", "mypy"],
     "layers": [os.path.join(os.path.dirname(sys.executable), "lint-imports"), "--no-cache"],
     "tests": None,
+}
+MEASURE = {
     "combine": [sys.executable, "-m", "coverage", "combine", "-q"],
     "coverage": [sys.executable, "-m", "coverage", "report"],
 }
@@ -48,22 +53,24 @@ def tests() -> list[list[list[str]]]:
     named = {*waiting, *whole, *parts, *jobs, f"tests/{FUZZ}"}
     others = [folder for folder in folders() if folder not in named]
     # With arguments some tests are named: these are run as they are.
-    if any(not word.startswith("-") for word in sys.argv[1:]):
+    if any(not word.startswith("-") for word in WORDS):
         return [[[*COVERED]]]
-    plain = [sys.executable, *PYTEST]
     return [
-        [[*COVERED, *waiting], [*plain, *parts]],
-        [[*plain, *whole]],
-        [[*plain, *jobs]],
-        [[*COVERED, *others], [*plain, f"tests/{FUZZ}"]],
+        [[*COVERED, *waiting], [*PLAIN, *parts]],
+        [[*PLAIN, *whole]],
+        [[*PLAIN, *jobs]],
+        [[*COVERED, *others], [*PLAIN, f"tests/{FUZZ}"]],
     ]
 
 
 def run(command: list[str], *, aside: bool) -> int:
     """Run a command; what it says is shown at once, or ``aside``: when it has ended."""
     output = subprocess.PIPE if aside else None
+    started = time.monotonic()
     done = subprocess.run(command, check=False, stdout=output, stderr=subprocess.STDOUT, text=True)
-    print(done.stdout or "", end="", flush=True)
+    print(done.stdout or "", end="")
+    what = " ".join(os.path.basename(word) for word in command if word.startswith("tests/")) or "named tests"
+    print(f"-- {what}: {time.monotonic() - started:.0f} s", flush=True)
     return done.returncode
 
 
@@ -85,7 +92,8 @@ def main() -> int:
     for stale in glob.glob(".coverage*"):
         os.unlink(stale)
     failed = []
-    for name, command in STEPS.items():
+    steps = {**STEPS, **(MEASURE if COVERED is not PLAIN else {})}
+    for name, command in steps.items():
         failed += _step(name, command)
     if failed:
         print(f"failed: {', '.join(failed)}")
