@@ -121,7 +121,7 @@ def test_what_may_hide_a_failure_is_said():
     ]
     text = notes(page([cell("none"), cell("slow"), cell("also-bad")], summaries))
     assert (
-        "slow: fails less and is slower +100% (20 ms a step against 10 ms): slowness may be what hides the failure."
+        "slow: fails less and is slower +100% (20 ms against 10 ms a step, the medians 20 ms against 10 ms): slowness may be what hides the failure."
         in text
     )
     assert "also-bad: fails" not in text
@@ -134,7 +134,7 @@ def test_what_may_bring_a_failure_out_is_said():
     ]
     text = page([cell("none"), cell("fast")], summaries)
     assert (
-        "fast: fails more and is faster -50% (10 ms a step against 20 ms): speed may be what brings"
+        "fast: fails more and is faster -50% (10 ms against 20 ms a step, the medians 10 ms against 20 ms): speed may be what brings"
         in notes(text)
     )
     assert rows(text)["fast"]["Against baseline"] == "worse (p = 0.00016); faster -50%"

@@ -78,13 +78,17 @@ def _pace(cell: Cell, base: Cell) -> Iterator[str]:
     rate, of_base = cell["failure_rate"], base["failure_rate"]
     if confound["tag"] not in (SLOWER, FASTER) or rate is None or of_base is None:
         return
-    mean, of_baseline = (milliseconds(one["mean_step_time_ms"]) for one in (cell, base))
-    means = f"{mean} a step against {of_baseline}"
+    # A mean is what a few slow steps make of it: where the medians say otherwise, the reader sees it.
+    means, medians = (
+        " against ".join(milliseconds(one[f"{name}_step_time_ms"]) for one in (cell, base))
+        for name in ("mean", "p50")
+    )
+    steps = f"{means} a step, the medians {medians}"
     if confound["tag"] == SLOWER and rate < of_base:
-        yield (f"{name}: fails less and is {paced(cell)} ({means}): slowness may be what hides the failure.")
+        yield (f"{name}: fails less and is {paced(cell)} ({steps}): slowness may be what hides the failure.")
     elif confound["tag"] == FASTER and rate > of_base:
         yield (
-            f"{name}: fails more and is {paced(cell)} ({means}): speed may be what brings the failure out."
+            f"{name}: fails more and is {paced(cell)} ({steps}): speed may be what brings the failure out."
         )
 
 
