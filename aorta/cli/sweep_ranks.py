@@ -106,7 +106,12 @@ def on_all_ranks(
     code = 1
     try:
         code = go(team)
-    except (click.ClickException, click.exceptions.Exit) as error:
+    except click.exceptions.Exit as error:
+        code = error.exit_code
+        raise
+    except click.ClickException as error:
+        # The logs of all ranks are often one file, and the directory is missing or full on one host.
+        error.message = f"{own.named}: {error.message}"
         code = error.exit_code
         raise
     finally:

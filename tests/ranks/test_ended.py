@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -155,3 +156,17 @@ def test_a_rank_0_that_is_killed_ends_the_others_and_their_workers(tmp_path, by_
     assert codes == [-signal.SIGKILL, 1, 1], told
     assert "rank 0 was lost: its connection was closed" in told[1]
     assert [path.name for path in run.rglob("*.trace")] == ["trial_000.rank0.trace"]
+
+
+def test_a_full_file_system_is_told_with_the_rank_that_writes_there(by_hand, tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "full", results], check=True)
+    try:
+        codes, told = by_hand(recipe_of(tmp_path, trials=40), "--output", str(results)).ended()
+    finally:
+        subprocess.run(["umount", "-l", results], check=True)
+    assert codes == [1, 1]
+    last = told[0].splitlines()[-1]
+    assert last.startswith(f"aorta: rank 0 on {HOST}: cannot ")
+    assert last.endswith("No space left on device")
