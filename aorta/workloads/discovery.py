@@ -185,7 +185,8 @@ def _loaded(one: Found) -> type[Workload]:
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
-        raise BrokenWorkloadError(f"{where}: {one.target} cannot be imported: {_said(error)}") from error
+        told = f"{_said(error)}{_way_out(one.target, error)}"
+        raise BrokenWorkloadError(f"{where}: {one.target} cannot be imported: {told}") from error
     wrong = faults(made)
     if wrong:
         raise BrokenWorkloadError(f"{where}: {one.target} cannot be used: {'; '.join(wrong)}")
@@ -207,6 +208,13 @@ def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
+def _way_out(target: str, error: BaseException) -> str:
+    """Return what to do about a module that is not found itself; one that it imports is its own affair."""
+    top = target.partition(":")[0].partition(".")[0]
+    lost = isinstance(error, ModuleNotFoundError) and error.name == top
+    return "; put the folder that holds it into PYTHONPATH" if lost else ""
+
+
 def _unknown(name: str, every: list[Found]) -> str:
     import difflib
 
@@ -218,4 +226,5 @@ def _unknown(name: str, every: list[Found]) -> str:
     hint = f"did you mean {near[0]}? There" if near else "there"
     broken = [one.problem for one in every if one.problem is not None and one.source != BUILT_IN]
     more = f" Declared but not usable: {'; '.join(broken[:3])}." if broken else ""
-    return f"no workload is called {name[:60]!r}: {hint} are {', '.join(shown)}.{more}"
+    own = "" if near or broken else f" One of your own is told by {VARIABLE}=NAME=module:Class."
+    return f"no workload is called {name[:60]!r}: {hint} are {', '.join(shown)}.{more}{own}"

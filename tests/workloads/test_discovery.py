@@ -122,6 +122,19 @@ def test_unknown_names_say_what_may_be_meant(site):
     assert "There are command, race, ranks, training." in text
 
 
+def test_a_name_like_no_other_says_how_to_declare_one(site):
+    with pytest.raises(
+        UnknownWorkloadError, match="One of your own is told by AORTA_WORKLOADS=NAME=module:Class"
+    ):
+        find("heating")
+
+
+def test_a_module_that_is_not_found_says_where_it_is_looked_for(site, monkeypatch):
+    monkeypatch.setenv("AORTA_WORKLOADS", "hot=no.such.module:Warm")
+    with pytest.raises(UnknownWorkloadError, match="put the folder that holds it into PYTHONPATH"):
+        find("hot")
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
