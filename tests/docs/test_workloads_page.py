@@ -44,8 +44,8 @@ def table(first):
 
 def test_a_workload_from_nothing_to_a_green_run(place):
     folder, env = place
-    assert len(HERE) == 3
-    told = [shell(line, folder, env) for line in HERE]
+    assert len(HERE) == 4
+    told = [shell(line, folder, env) for line in HERE[:3]]
     assert [done.returncode for done in told] == [0, 0, 0], [done.stderr for done in told]
     assert "all 2 cells passed" in told[-1].stdout
     assert "plant a wrong sum in this step" in told[0].stdout
@@ -64,11 +64,20 @@ def test_the_workload_finds_what_is_planted(place):
     folder, env = place
     text = (folder / "burn.yaml").read_text().replace("{size: 100000}", "{wrong_in: 3}")
     (folder / "burn.yaml").write_text(text)
-    done = shell(HERE[-1], folder, env)
+    done = shell(HERE[2], folder, env)
     assert done.returncode == 1
     [run] = folder.glob("triage_results/*/burn/2*")
     record = json.loads((run / "cells/large/trial_000.json").read_text())
     assert record["failure_details"][0]["hint"] == "the sum is 499501, not 499500"
+
+
+def test_a_variable_that_cures_what_is_planted(place):
+    folder, env = place
+    assert shell(HERE[3], folder, env).returncode == 0
+    [run] = folder.glob("triage_results/*/burn/2*")
+    base, careful = json.loads((run / "matrix.json").read_text())["cells"]
+    assert (base["failed_count"], careful["failed_count"]) == (8, 0)
+    assert careful["comparison"]["call"] == "better"
 
 
 @pytest.mark.timeout(120)
