@@ -38,11 +38,10 @@ def named_run(asked: Mapping[str, Any]) -> "Earlier | None":
     raise click.exceptions.Exit(2)
 
 
-def latest(asked: Mapping[str, Any], asked_for: "Asked") -> "Earlier | None":
-    """Return the run that ``--resume`` alone means, or the one of a job that was started again."""
-    from aorta.sweep.run.resume import latest_run, restarted
+def latest(asked: Mapping[str, Any], asked_for: "Asked", *, again: bool) -> "Earlier | None":
+    """Return the run that ``--resume`` alone means, or the one of a job that was started ``again``."""
+    from aorta.sweep.run.resume import latest_run
 
-    again = restarted(os.environ)
     if asked["resume"] is None and not again:
         return None
     plan = asked_for.plan

@@ -83,13 +83,14 @@ def on_all_ranks(
     asked: "Asked", job: "Identity", errors: Sequence[str], join_s: float, go: "Callable[[Team], int]"
 ) -> int:
     """Meet the other ranks in ``join_s`` seconds; return the exit status. ``go`` is what rank 0 does."""
+    from aorta.launch.tasks import restarted
     from aorta.sweep.ranks.facts import facts_of
     from aorta.sweep.ranks.follower import LostLeaderError
     from aorta.sweep.ranks.hello import hello_of
     from aorta.sweep.ranks.meeting import RefusedError
     from aorta.sweep.ranks.team import Team, join
 
-    own = hello_of(job, facts_of(asked.plan, asked.fingerprint), errors)
+    own = hello_of(job, facts_of(asked.plan, asked.fingerprint), errors, again=restarted(os.environ))
     try:
         if job.rank:
             return join(asked.plan, job, os.environ, own, join_s)
@@ -111,9 +112,9 @@ def on_all_ranks(
         raise
     except click.ClickException as error:
         # The logs of all ranks are often one file, and the directory is missing or full on one host.
-        error.message = f"{own.named}: {error.message}"
+        say(f"aorta: {own.named}: {error.format_message()}")
         code = error.exit_code
-        raise
+        raise click.exceptions.Exit(code) from None
     finally:
         team.end(code)
     return code

@@ -15,16 +15,17 @@ from aorta.cli.sweep_options import COMMAND_WORDS, LATEST, SweepCommand, no_word
 from aorta.cli.sweep_ranks import is_first, job_of, on_all_ranks, told_by_all
 from aorta.instrumentation.process import Stdout, Stopped, say
 from aorta.instrumentation.write import told
+from aorta.launch.tasks import restarted
 
 if TYPE_CHECKING:
     from aorta.sweep.definitions.registry import Registries
     from aorta.sweep.planning.checks import Problem
     from aorta.sweep.planning.plan import Plan
+    from aorta.sweep.ranks.team import Team
     from aorta.sweep.recipe.model import Recipe
     from aorta.sweep.run.asked import Asked
     from aorta.sweep.run.resume import Earlier
     from aorta.sweep.run.session import Done, Session
-    from aorta.sweep.run.team import Team
 
 
 @click.command(cls=SweepCommand, short_help="Run a recipe's cells, trial by trial.")
@@ -71,8 +72,9 @@ def _go(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None",
         from aorta.cli.sweep_junit import check_junit
 
         check_junit(asked["junit"])
+    again = restarted(os.environ) if team is None else team.restarted
     with Stdout() as out:
-        return _run(asked, asked_for, earlier or latest(asked, asked_for), out, team)
+        return _run(asked, asked_for, earlier or latest(asked, asked_for, again=again), out, team)
 
 
 def _check(asked: Mapping[str, Any]) -> None:

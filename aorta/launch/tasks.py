@@ -60,6 +60,8 @@ MPICH = Family(
 #: What names a job: of torchrun, of batch systems, in one of which several may be launched, and of any.
 TORCH_JOB, BATCH_JOBS = "TORCHELASTIC_RUN_ID", ("PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
 JOB_VARIABLES = ("SLURM_JOB_ID", TORCH_JOB, *BATCH_JOBS)
+#: How often a launcher started this task again: Slurm the job, an agent of torchrun its own workers.
+RESTARTS = ("SLURM_RESTART_COUNT", "TORCHELASTIC_RESTART_COUNT")
 
 
 class Tasks(NamedTuple):
@@ -134,6 +136,12 @@ def _place(environ: Mapping[str, str], family: Family, size: int, rank: int, *, 
         node = 0
     gathered = in_step or family is not TORCH
     return Tasks(size, rank, local_rank, nodes, node, gathered)
+
+
+def restarted(environ: Mapping[str, str]) -> bool:
+    """Tell whether a launcher started this task again."""
+    counts = (environ.get(name, "").strip() for name in RESTARTS)
+    return any(count.isascii() and count.isdigit() and int(count[:20]) > 0 for count in counts)
 
 
 def in_slurm_step(environ: Mapping[str, str]) -> bool:

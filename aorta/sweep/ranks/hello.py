@@ -19,6 +19,7 @@ class Hello:
     """One rank. ``facts`` are what all ranks must have alike: a name to a text, null where it is not known.
 
     ``problems`` keep this rank from running. ``job`` names the launched job: another one's is no peer.
+    ``restarted``: a launcher started it again, which the agent of another rank may not tell.
     """
 
     rank: int
@@ -29,6 +30,7 @@ class Hello:
     local_rank: int | None = None
     local_size: int | None = None
     node: int | None = None
+    restarted: bool = False
     facts: Mapping[str, str | None] = attrs.field(factory=dict)
     problems: tuple[str, ...] = ()
 
@@ -48,13 +50,16 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "local_rank": _NUMBER,
     "local_size": _NUMBER,
     "node": _NUMBER,
+    "restarted": bool,
     "facts": dict,
     "problems": (list, tuple),
 }
 
 
-def hello_of(identity: Identity, facts: Mapping[str, str | None], problems: Sequence[str] = ()) -> Hello:
-    """Return what this process tells."""
+def hello_of(
+    identity: Identity, facts: Mapping[str, str | None], problems: Sequence[str] = (), *, again: bool = False
+) -> Hello:
+    """Return what this process tells. ``again``: a launcher started it again."""
     return Hello(
         rank=identity.rank,
         size=identity.size,
@@ -64,6 +69,7 @@ def hello_of(identity: Identity, facts: Mapping[str, str | None], problems: Sequ
         local_rank=identity.local_rank,
         local_size=identity.local_size,
         node=identity.node,
+        restarted=again,
         facts=dict(facts),
         problems=tuple(problems),
     )
@@ -82,7 +88,7 @@ def from_message(message: Mapping[str, Any]) -> Hello:
     """
     given = {name: message[name] for name in _KINDS if name in message}
     for name, value in given.items():
-        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
+        if not isinstance(value, _KINDS[name]) or isinstance(value, bool) != (_KINDS[name] is bool):
             raise TypeError(name)
     if given.get("rank", 0) < 0 or not all(isinstance(one, str) for one in given.get("problems", ())):
         raise TypeError("rank or problems")

@@ -38,6 +38,7 @@ class Team:
         self.nodes: Nodes = SeveralNodes(self._leader, self._places)
         self.launcher: str | None = identity.launcher
         self.size = identity.size
+        self.restarted = any(place.restarted for place in self._places)
         self.warnings: Sequence[str] = tuple(same_places(self._places))
         self._leader.welcome(self._places)
 

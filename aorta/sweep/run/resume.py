@@ -16,9 +16,6 @@ from aorta.sweep.run.store import RunDirectory, StoreError, place_of
 from aorta.sweep.slug import slug
 from aorta.sweep.summary import TrialSummary
 
-#: A scheduler sets it in a job that it starts again; from 1 on a run goes on by itself.
-RESTARTS = "SLURM_RESTART_COUNT"
-
 _RECORD = re.compile(r"trial_([0-9]+)\.json")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:-\d+)?")
 
@@ -44,12 +41,6 @@ class Earlier:
     def complete(self) -> bool:
         """Tell whether nothing was missing."""
         return bool(self.matrix["complete"])
-
-
-def restarted(environ: Mapping[str, str]) -> bool:
-    """Tell whether a scheduler started this job again."""
-    count = environ.get(RESTARTS, "").strip()
-    return count.isascii() and count.isdigit() and int(count) > 0
 
 
 def earlier_run(place: str) -> Earlier:
