@@ -77,7 +77,7 @@ def run(command: list[str], *, aside: bool) -> int:
 def run_tests() -> int:
     """Run the tests; return 1 when one failed. The first program shows how far it is."""
     programs = tests()
-    print(f"== tests: {len(programs)} program(s) at once, ten minutes or so", flush=True)
+    print(f"== tests: {len(programs)} program(s) at once, twenty minutes on two cores", flush=True)
 
     def in_order(number: int) -> bool:
         codes = [run(command, aside=number > 0) for command in programs[number]]
