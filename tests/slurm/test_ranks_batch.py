@@ -86,3 +86,20 @@ def test_a_job_that_is_requeued_goes_on(steps):
         assert path.read_bytes() == content
     assert "resum" in err or "gone on with" in err
     assert json.loads((run.path / "matrix.json").read_text())["warnings"] == []
+
+
+def test_a_job_that_is_suspended_goes_on(steps):
+    """Slurm stops its nodes one after the other, for longer than a connection may be silent."""
+    recipe(steps.folder, trials=2, steps=1, pause_ms=3000.0)
+    job = batch(steps, f"srun {' '.join(SWEEP)}; echo $? > status")
+    wait_for(
+        lambda: list(steps.folder.glob("triage_results/T/ranks/2*/cells/base/trial_000.rank3.trace")), 40
+    )
+    assert steps.cluster.run("scontrol", "suspend", job, cwd=steps.folder).returncode == 0
+    time.sleep(12)
+    assert not (steps.folder / "status").exists()
+    assert steps.cluster.run("scontrol", "resume", job, cwd=steps.folder).returncode == 0
+    code, err = ended(steps, seconds=60)
+    assert code == 0, err
+    run = Run(steps.folder)
+    assert [record["verdict"] for record in run.records] == ["pass"] * 4, err
