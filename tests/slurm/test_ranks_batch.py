@@ -103,3 +103,5 @@ def test_a_job_that_is_suspended_goes_on(steps):
     assert code == 0, err
     run = Run(steps.folder)
     assert [record["verdict"] for record in run.records] == ["pass"] * 4, err
+    notes = [[note for note in record["notes"] if "aorta stood still for" in note] for record in run.records]
+    assert [len(found) for found in notes] == [1, 0, 0, 0]

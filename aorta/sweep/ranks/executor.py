@@ -56,6 +56,7 @@ class RanksExecutor:
     ) -> Outcome:
         """Run one trial on all ranks and return what became of it."""
         self._number += 1
+        still_s = self._leader.stood_still_s
         try:
             with self._ports.held() as port:
                 ends = self._all(cell, trial, files, environ, overlay, port)
@@ -65,7 +66,11 @@ class RanksExecutor:
             if end.outcome.end == VANISHED:
                 # Its aorta cannot do so any longer.
                 files.of_rank(end.rank).clear()
-        return merged(ends, self._scope, lambda rank: self._relative(files.of_rank(rank).stderr))
+        outcome = merged(ends, self._scope, lambda rank: self._relative(files.of_rank(rank).stderr))
+        if still_s := self._leader.stood_still_s - still_s:
+            note = f"{self._places[0].named}: aorta stood still for {still_s:.0f} s, which the times hold"
+            outcome = evolve(outcome, notes=(*outcome.notes, note))
+        return outcome
 
     def close(self) -> None:
         """End what this rank's trials left for the next one."""

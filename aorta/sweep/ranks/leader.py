@@ -59,6 +59,8 @@ class Leader:
         self._broken: Exception | None = None
         #: When this process went on after it had stood still, and for how long it had.
         self._still = (0.0, 0.0)
+        #: For how long it has in all, in seconds.
+        self.stood_still_s = 0.0
         self._of: dict[Channel, Member] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(holder, selectors.EVENT_READ, None)
@@ -177,6 +179,7 @@ class Leader:
         now = time.monotonic()
         if now - looked > STILL_S:
             self._still = (now, now - looked)
+            self.stood_still_s += now - looked
             for member in self._of.values():
                 member.seen += now - looked
         return now
