@@ -8,6 +8,7 @@ from aorta.sweep.definitions.registry import Environment
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import Recipe
+from aorta.sweep.spec import TrialSpec
 from aorta.sweep.workload.trial import WorkloadRunner
 
 SUBJECTS = "tests.workloads.subjects"
@@ -48,6 +49,14 @@ def execute(files, monkeypatch):
         recipe = Recipe(workload=workload, trial_timeout=timeout, save_logs=logs)
         plan = Plan(recipe=recipe, workload=workload, isolation=isolation, cells=(cell,), baseline="cell")
         runner = WorkloadRunner(plan, grace_s=grace)
-        return runner.execute(cell, 0, files, dict(os.environ) | (environ or {}), overlay or {})
+        return runner.execute(
+            TrialSpec(
+                cell=cell,
+                trial=0,
+                files=files,
+                environ=dict(os.environ) | (environ or {}),
+                overlay=overlay or {},
+            )
+        )
 
     return run

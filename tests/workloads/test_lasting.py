@@ -14,6 +14,7 @@ from aorta.sweep.definitions.registry import Environment
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import Recipe
+from aorta.sweep.spec import TrialSpec
 from aorta.sweep.workload.trial import WorkloadRunner
 from tests.workloads.test_process import children, is_alive
 
@@ -44,7 +45,9 @@ def one_more(tmp_path, monkeypatch):
         assert timeout in (None, runner._plan.recipe.timeout_s)
         files = TrialFiles(stem=str(cells / f"trial_{next(number):03d}"))
         given = {**os.environ, "AORTA_SWEEP_RUN": "r", "AORTA_CELL": "cell", "AORTA_TRIAL": files.stem}
-        return runner.execute(cell, 0, files, given | (environ or {}), {}, over=over), files
+        return runner.execute(
+            TrialSpec(cell=cell, trial=0, files=files, environ=given | (environ or {})), over=over
+        ), files
 
     run.close = lambda: runners["one"].close()
     yield run
@@ -293,6 +296,7 @@ from aorta.sweep.definitions.registry import Environment
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import Recipe
+from aorta.sweep.spec import TrialSpec
 from aorta.sweep.workload.trial import WorkloadRunner
 cells = [
     PlannedCell(name="c", mitigations=("none",), environment=Environment(name="local"), workload_config=config)
@@ -301,7 +305,8 @@ cells = [
 plan = Plan(recipe=Recipe(), workload="subject", isolation="in_process", cells=tuple(cells), baseline="c")
 runner = WorkloadRunner(plan)
 def trial(cell):
-    return runner.execute(cell, 0, TrialFiles(stem=sys.argv[1]), dict(os.environ), over=lambda: False)
+    spec = TrialSpec(cell=cell, trial=0, files=TrialFiles(stem=sys.argv[1]), environ=dict(os.environ))
+    return runner.execute(spec, over=lambda: False)
 print(trial(cells[0]).metrics["pid"], flush=True)
 if sys.argv[2] == "idle":
     sys.stdin.read()

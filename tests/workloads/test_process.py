@@ -230,6 +230,7 @@ from aorta.sweep.files import TrialFiles
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.recipe.model import Recipe
 from aorta.sweep.definitions.registry import Environment
+from aorta.sweep.spec import TrialSpec
 from aorta.sweep.workload.trial import WorkloadRunner
 stop_on_signals()
 local = Environment(name="local")
@@ -237,7 +238,8 @@ config = {"run": sys.argv[2]}
 cell = PlannedCell(name="c", mitigations=("none",), environment=local, workload_config=config)
 plan = Plan(recipe=Recipe(), workload="subject", isolation="process", cells=(cell,), baseline="c")
 try:
-    WorkloadRunner(plan).execute(cell, 0, TrialFiles(stem=sys.argv[1]), dict(os.environ))
+    files = TrialFiles(stem=sys.argv[1])
+    WorkloadRunner(plan).execute(TrialSpec(cell=cell, trial=0, files=files, environ=dict(os.environ)))
 except Stopped as stopped:
     print("stopped", stopped.code, flush=True)
     os._exit(0)

@@ -1,14 +1,13 @@
 """``RanksExecutor``: runs a plan's trials on all ranks; this is what rank 0 does."""
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from aorta.instrumentation.process import Stopped
 from aorta.launch.tasks import LaunchError
 from aorta.model.frozen import evolve
-from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, VANISHED, Outcome
-from aorta.sweep.planning.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan
 from aorta.sweep.ranks.ends import RankEnd
 from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.ranks.leader import Leader
@@ -16,6 +15,7 @@ from aorta.sweep.ranks.merged import merged, row
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.ranks.ports import TrialPorts
 from aorta.sweep.ranks.round import Round
+from aorta.sweep.spec import TrialSpec
 from aorta.sweep.variables import RUN
 from aorta.workloads.discovery import find
 
@@ -46,27 +46,20 @@ class RanksExecutor:
         #: A run that goes on in the same job finds nothing of before under the names of its trials.
         self._mark = secrets.token_hex(4)
 
-    def execute(
-        self,
-        cell: PlannedCell,
-        trial: int,
-        files: TrialFiles,
-        environ: Mapping[str, str],
-        overlay: Mapping[str, str | None],
-    ) -> Outcome:
+    def execute(self, spec: TrialSpec) -> Outcome:
         """Run one trial on all ranks and return what became of it."""
         self._number += 1
         still_s = self._leader.stood_still_s
         try:
             with self._ports.held() as port:
-                ends = self._all(cell, trial, files, environ, overlay, port)
+                ends = self._all(spec, port)
         except LaunchError as error:
             return self._without_port(str(error))
         for end in ends:
             if end.outcome.end == VANISHED:
                 # Its aorta cannot do so any longer.
-                files.of_rank(end.rank).clear()
-        outcome = merged(ends, self._scope, lambda rank: self._relative(files.of_rank(rank).stderr))
+                spec.files.of_rank(end.rank).clear()
+        outcome = merged(ends, self._scope, lambda rank: self._relative(spec.files.of_rank(rank).stderr))
         if still_s := self._leader.stood_still_s - still_s:
             note = f"{self._places[0].named}: aorta stood still for {still_s:.0f} s, which the times hold"
             outcome = evolve(outcome, notes=(*outcome.notes, note))
@@ -76,22 +69,12 @@ class RanksExecutor:
         """End what this rank's trials left for the next one."""
         self._own.close()
 
-    def _all(
-        self,
-        cell: PlannedCell,
-        trial: int,
-        files: TrialFiles,
-        environ: Mapping[str, str],
-        overlay: Mapping[str, str | None],
-        port: int,
-    ) -> list[RankEnd]:
-        generation = f"{environ[RUN]}/{self._mark}.{self._number}"
-        ranks = Round(self._leader, self._number, self._places, files, self._timeout_s)
+    def _all(self, spec: TrialSpec, port: int) -> list[RankEnd]:
+        generation = f"{spec.environ[RUN]}/{self._mark}.{self._number}"
+        ranks = Round(self._leader, self._number, self._places, spec.files, self._timeout_s)
         try:
-            ranks.begin(cell=cell.name, trial=trial, port=port, generation=generation)
-            mine = self._own.execute(
-                cell, trial, files, environ, overlay, port=port, generation=generation, over=ranks.is_over
-            )
+            ranks.begin(cell=spec.cell.name, trial=spec.trial, port=port, generation=generation)
+            mine = self._own.execute(spec, port=port, generation=generation, over=ranks.is_over)
             ranks.add(mine)
             return ranks.all()
         except Stopped as error:

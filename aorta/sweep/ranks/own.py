@@ -4,11 +4,13 @@ import time
 from collections.abc import Callable, Mapping
 
 from aorta.launch.identity import Identity
+from aorta.model.frozen import evolve
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ABORTED, PASS, TIMED_OUT
-from aorta.sweep.planning.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan
 from aorta.sweep.ranks.ends import RankEnd, is_waiting
 from aorta.sweep.ranks.hello import Hello
+from aorta.sweep.spec import TrialSpec
 from aorta.sweep.variables import ARTIFACTS, RANK
 from aorta.sweep.workload.tail import tail_of
 from aorta.sweep.workload.trial import WorkloadRunner
@@ -28,24 +30,13 @@ class OwnRank:
         self._place = place
         self._runner = WorkloadRunner(plan, grace_s=GRACE_S)
 
-    def execute(
-        self,
-        cell: PlannedCell,
-        trial: int,
-        files: TrialFiles,
-        environ: Mapping[str, str],
-        overlay: Mapping[str, str | None],
-        *,
-        port: int,
-        generation: str,
-        over: Callable[[], bool],
-    ) -> RankEnd:
+    def execute(self, spec: TrialSpec, *, port: int, generation: str, over: Callable[[], bool]) -> RankEnd:
         """Run the trial and return how it ended here; ``over`` tells that it is to be ended."""
         began = time.monotonic()
-        own = files.of_rank(self._place.rank)
-        variables = {**self._environ(environ, port), ARTIFACTS: own.folder}
+        own = spec.files.of_rank(self._place.rank)
+        variables = {**self._environ(spec.environ, port), ARTIFACTS: own.folder}
         outcome = self._runner.execute(
-            cell, trial, own, variables, overlay, over=over, agent=self._agent(generation)
+            evolve(spec, files=own, environ=variables), over=over, agent=self._agent(generation)
         )
         return RankEnd(
             rank=self._place.rank,

@@ -15,6 +15,7 @@ from aorta.sweep.ranks.messages import DESCRIBE, END, ENDED, HOST, LEFT, STOPPED
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.run.captures import Captures, described
 from aorta.sweep.run.leftovers import end_leftovers
+from aorta.sweep.spec import TrialSpec
 from aorta.sweep.variables import CELL, RUN
 from aorta.sweep.variables import TRIAL as TRIAL_NUMBER
 
@@ -59,12 +60,15 @@ def _trial(
     told = {CELL: cell.name, TRIAL_NUMBER: str(order["trial"]), RUN: order["generation"].partition("/")[0]}
     number = order["number"]
     with files_at(order["stem"]) as (files, seen):
+        spec = TrialSpec(
+            cell=cell,
+            trial=order["trial"],
+            files=files,
+            environ={**environ_under(overlay, base), **told},
+            overlay=overlay,
+        )
         end = own.execute(
-            cell,
-            order["trial"],
-            files,
-            {**environ_under(overlay, base), **told},
-            overlay,
+            spec,
             port=order["port"],
             generation=order["generation"],
             over=lambda: follower.is_over(number),

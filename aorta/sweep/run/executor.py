@@ -1,28 +1,20 @@
 """What runs the trials of a plan: a command, or a workload."""
 
 import os
-from collections.abc import Mapping
 from typing import Protocol
 
 from aorta.model.text import printable
 from aorta.sweep.command.execute import CommandRunner
-from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, Outcome
-from aorta.sweep.planning.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan
 from aorta.sweep.recipe.model import COMMAND
+from aorta.sweep.spec import TrialSpec
 
 
 class Executor(Protocol):
     """Runs trials one by one."""
 
-    def execute(
-        self,
-        cell: PlannedCell,
-        trial: int,
-        files: TrialFiles,
-        environ: Mapping[str, str],
-        overlay: Mapping[str, str | None],
-    ) -> Outcome:
+    def execute(self, spec: TrialSpec) -> Outcome:
         """Run one trial and return what became of it; a signal to aorta ends it and is raised again."""
 
     def close(self) -> None:
@@ -35,19 +27,12 @@ class CommandExecutor:
     def __init__(self, plan: Plan) -> None:
         self._runner = CommandRunner(plan.recipe, plan.recipe.command)
 
-    def execute(
-        self,
-        cell: PlannedCell,
-        trial: int,  # noqa: ARG002 - the protocol's signature
-        files: TrialFiles,
-        environ: Mapping[str, str],
-        overlay: Mapping[str, str | None],
-    ) -> Outcome:
+    def execute(self, spec: TrialSpec) -> Outcome:
         """Run the command once; without its virtual environment it would run in aorta's own."""
-        gone = _gone(cell.environment.python)
+        gone = _gone(spec.cell.environment.python)
         if gone is not None:
             return Outcome(verdict=ERROR, reason=gone)
-        return self._runner.execute(files, environ, overlay=overlay, steps=cell.steps)
+        return self._runner.execute(spec.files, spec.environ, overlay=spec.overlay, steps=spec.cell.steps)
 
     def close(self) -> None:
         """Do nothing: each trial has ended whole."""

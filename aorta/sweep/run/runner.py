@@ -20,6 +20,7 @@ from aorta.sweep.run.late import late_text
 from aorta.sweep.run.record import Trial, artifacts_of, summary_of, text_of
 from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, MATRIX_JSON, MATRIX_MD, RunDirectory, write
 from aorta.sweep.run.team import Nodes, OneNode
+from aorta.sweep.spec import TrialSpec
 from aorta.sweep.summary import TrialSummary
 from aorta.sweep.variables import ARTIFACTS, CELL, RUN, TRIAL
 
@@ -168,7 +169,15 @@ class Runner:
         files = self._run.files(cell.name, trial)
         told = {CELL: cell.name, TRIAL: str(trial), RUN: self._run_id, ARTIFACTS: files.folder}
         started = now()
-        outcome = self._executor.execute(cell, trial, files, {**place.environ, **told}, place.overlay)
+        outcome = self._executor.execute(
+            TrialSpec(
+                cell=cell,
+                trial=trial,
+                files=files,
+                environ={**place.environ, **told},
+                overlay=place.overlay,
+            )
+        )
         ended = Trial(
             cell=cell.name,
             trial=trial,

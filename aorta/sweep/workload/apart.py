@@ -12,9 +12,9 @@ from typing import Any
 from aorta.model.frozen import evolve
 from aorta.sweep.command.running import CannotStartError
 from aorta.sweep.command.start import CHANNEL
-from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import Outcome
 from aorta.sweep.planning.plan import PlannedCell
+from aorta.sweep.spec import TrialSpec
 from aorta.sweep.workload import verdict
 from aorta.sweep.workload.lasting import Lasting
 from aorta.sweep.workload.process import ended
@@ -47,20 +47,13 @@ class Apart:
         if self._lasting is not None:
             self._lasting.close()
 
-    def execute(
-        self,
-        cell: PlannedCell,
-        info: TrialInfo,
-        files: TrialFiles,
-        environ: Mapping[str, str],
-        over: Callable[[], bool] | None,
-    ) -> Outcome:
+    def execute(self, spec: TrialSpec, info: TrialInfo, over: Callable[[], bool] | None) -> Outcome:
         """Run a trial and return what became of it. Raises OSError for its files, and what signals raise."""
-        python = _python(cell)
+        files, python = spec.files, _python(spec.cell)
         if python is None:
             return verdict.not_started("no Python interpreter can be started from this program")
         paths = files.working()
-        request = self._request(cell, info, environ, paths)
+        request = self._request(spec, info, paths)
         try:
             text = json.dumps(request, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -71,14 +64,14 @@ class Apart:
             trace=paths["trace"],
             stdout=files.stdout,
             stderr=files.stderr,
-            environ=environ,
+            environ=spec.environ,
             answered=lambda: os.path.exists(paths["response.json"]),
         )
         try:
             files.clear()
             _write(worker.request, text)
             end = self._ended(worker, over)
-            return self._outcome(cell, files, end, _answer(paths["response.json"], request["nonce"]))
+            return self._outcome(spec, end, _answer(paths["response.json"], request["nonce"]))
         except CannotStartError as error:
             return verdict.not_started(f"{python} could not be started: {error.error}")
         finally:
@@ -89,25 +82,23 @@ class Apart:
             return self._lasting.ended(worker, self._timeout_s, over)
         return ended(worker, self._timeout_s, self._grace_s, over)
 
-    def _request(
-        self, cell: PlannedCell, info: TrialInfo, environ: Mapping[str, str], paths: Mapping[str, str]
-    ) -> dict[str, Any]:
+    def _request(self, spec: TrialSpec, info: TrialInfo, paths: Mapping[str, str]) -> dict[str, Any]:
         """Return what the interpreter is told; one that lasts gets the variables of each trial here."""
         lasts = self._lasting is not None
         return {
             "nonce": secrets.token_hex(16),
             "target": self._target,
-            "config": cell.workload_config,
+            "config": spec.cell.workload_config,
             "trial": _as_mapping(info),
             "response": paths["response.json"],
             "trace": paths["trace"],
             "parent": os.getpid() if threading.current_thread() is threading.main_thread() else None,
             "channel": CHANNEL if lasts else None,
-            "environ": dict(environ) if lasts else {},
-            **self._modules(venv=cell.environment.venv is not None),
+            "environ": dict(spec.environ) if lasts else {},
+            **self._modules(venv=spec.cell.environment.venv is not None),
         }
 
-    def _outcome(self, cell: PlannedCell, files: TrialFiles, end: Ended, answer: Any) -> Outcome:
+    def _outcome(self, spec: TrialSpec, end: Ended, answer: Any) -> Outcome:
         notes = end.notes
         if end.begun is not None:
             notes = (f"the interpreter took {end.begun:.2f} s to start", *notes)
@@ -118,7 +109,7 @@ class Apart:
         elif end.aborted:
             outcome = verdict.aborted(end.elapsed_s, end.phase, end.stacks)
         elif answer is not None:
-            outcome = verdict.outcome_of(from_json(answer), cell.steps)
+            outcome = verdict.outcome_of(from_json(answer), spec.cell.steps)
             if end.lingered:
                 notes = (*notes, "its process did not end by itself after its answer, and was ended")
             elif name is not None:
@@ -126,7 +117,7 @@ class Apart:
             elif end.status:
                 notes = (*notes, f"its process ended with exit status {end.status} after its answer")
         else:
-            outcome = verdict.outcome_without(end.status, end.phase, end.stacks, tail_of(files.stderr))
+            outcome = verdict.outcome_without(end.status, end.phase, end.stacks, tail_of(spec.files.stderr))
             outcome = evolve(outcome, elapsed_s=max(end.elapsed_s - (end.begun or 0.0), 0.0))
         return evolve(outcome, notes=(*outcome.notes, *notes), env_late=end.late)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from aorta.model.frozen import evolve
 from aorta.sweep.command.ending import GRACE_S
-from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ERROR, Outcome
-from aorta.sweep.planning.plan import Plan, PlannedCell
+from aorta.sweep.planning.plan import Plan
+from aorta.sweep.spec import TrialSpec
 from aorta.workloads.discovery import located
 from aorta.workloads.import_time import Seen
 from aorta.workloads.protocol import PROCESS, AgentStore, TrialInfo
@@ -41,31 +41,26 @@ class WorkloadRunner:
 
     def execute(
         self,
-        cell: PlannedCell,
-        trial: int,
-        files: TrialFiles,
-        environ: Mapping[str, str],
-        overlay: Mapping[str, str | None] | None = None,
+        spec: TrialSpec,
         *,
         over: Callable[[], bool] | None = None,
         agent: AgentStore | None = None,
     ) -> Outcome:
         """Run one trial and return what became of it; a signal to aorta ends it and is raised again.
 
-        ``environ`` is all that the trial gets; ``overlay`` is what of it the cell changed, for workloads
-        that start containers. Of several ranks ``over`` is asked now and then whether it is to be ended, and
-        ``agent`` is the store that torchrun's agent serves.
+        Of several ranks ``over`` is asked now and then whether it is to be ended, and ``agent`` is the store
+        that torchrun's agent serves.
         """
         from aorta.sweep.workload import verdict
         from aorta.workloads.config import ConfigError, make_config
 
-        info = evolve(_info(cell, trial, files, environ, overlay or {}), agent_store=agent)
+        info = evolve(_info(spec), agent_store=agent)
         try:
-            os.makedirs(files.folder, exist_ok=True)
-            config = make_config(self._class, cell.workload_config, cell.steps)
+            os.makedirs(spec.files.folder, exist_ok=True)
+            config = make_config(self._class, spec.cell.workload_config, spec.cell.steps)
             if self._plan.isolation == PROCESS or over is not None:
-                return self._elsewhere().execute(cell, info, files, environ, over)
-            return self._here(cell, config, info, files, environ)
+                return self._elsewhere().execute(spec, info, over)
+            return self._here(spec, config, info)
         except ConfigError as error:
             return verdict.not_started(str(error))
         except OSError as error:
@@ -74,7 +69,7 @@ class WorkloadRunner:
         finally:
             # What is empty tells nothing.
             with contextlib.suppress(OSError):
-                os.rmdir(files.folder)
+                os.rmdir(spec.files.folder)
 
     def _elsewhere(self) -> "Apart":
         from aorta.sweep.workload.apart import Apart
@@ -84,44 +79,37 @@ class WorkloadRunner:
             self._apart = Apart(self._found.target, self._plan.recipe.timeout_s, self._grace_s, lasts=lasts)
         return self._apart
 
-    def _here(
-        self, cell: PlannedCell, config: Any, info: TrialInfo, files: TrialFiles, environ: Mapping[str, str]
-    ) -> Outcome:
+    def _here(self, spec: TrialSpec, config: Any, info: TrialInfo) -> Outcome:
         from aorta.sweep.workload.in_process import TrialTimeout, run_here
         from aorta.sweep.workload.verdict import outcome_of
 
         limit = self._plan.recipe.timeout_s
-        logs = (files.stdout, files.stderr) if self._plan.recipe.save_logs else None
-        late = self._seen.late(environ)
-        report = run_here(self._class, config, info, environ, timeout_s=limit, logs=logs)
-        self._seen.note(environ)
-        outcome = evolve(outcome_of(report, cell.steps), env_late=late)
+        logs = (spec.files.stdout, spec.files.stderr) if self._plan.recipe.save_logs else None
+        late = self._seen.late(spec.environ)
+        report = run_here(self._class, config, info, spec.environ, timeout_s=limit, logs=logs)
+        self._seen.note(spec.environ)
+        outcome = evolve(outcome_of(report, spec.cell.steps), env_late=late)
         if report.raised is not None and report.raised.type == TrialTimeout.__name__:
             reason = f"{report.raised.text} in {report.raised.phase}"
             return evolve(outcome, verdict=ERROR, reason=reason, timed_out=True)
         return outcome
 
 
-def _info(
-    cell: PlannedCell,
-    trial: int,
-    files: TrialFiles,
-    environ: Mapping[str, str],
-    overlay: Mapping[str, str | None],
-) -> TrialInfo:
+def _info(spec: TrialSpec) -> TrialInfo:
+    cell, environ = spec.cell, spec.environ
     ranks = _number(environ, "WORLD_SIZE", 1)
     address, port = environ.get("MASTER_ADDR"), environ.get("MASTER_PORT")
     return TrialInfo(
         cell=cell.name,
-        trial=trial,
+        trial=spec.trial,
         steps=cell.steps,
         rank=_number(environ, "RANK", 0),
         world_size=ranks,
         local_rank=_number(environ, "LOCAL_RANK", 0),
-        artifact_dir=files.folder,
+        artifact_dir=spec.files.folder,
         store=f"{address}:{port}" if ranks > 1 and address and port else None,
         image=cell.environment.docker,
-        variables=dict(overlay),
+        variables=dict(spec.overlay),
     )
 
 
