@@ -1,7 +1,9 @@
 """Where another rank's logs go: beside rank 0's if both hosts see one directory, else their ends are sent."""
 
 import contextlib
+import glob
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -18,7 +20,7 @@ _SHOWS_S, _PAUSE_S = 2.0, 0.05
 
 
 @contextlib.contextmanager
-def files_at(stem: str) -> Iterator[tuple[TrialFiles, bool]]:
+def files_at(stem: str, run_id: str) -> Iterator[tuple[TrialFiles, bool]]:
     """Yield where a trial's files are, and whether rank 0 sees them.
 
     The directory has the run's time in its name, so that one of this name is rank 0's.
@@ -26,8 +28,18 @@ def files_at(stem: str) -> Iterator[tuple[TrialFiles, bool]]:
     if _shows(os.path.dirname(stem)):
         yield TrialFiles(stem=stem), True
         return
-    with tempfile.TemporaryDirectory(prefix="aorta-rank-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix=_own(run_id), ignore_cleanup_errors=True) as folder:
         yield TrialFiles(stem=os.path.join(folder, os.path.basename(stem))), False
+
+
+def forget(run_id: str) -> None:
+    """Remove what a rank of a run that was killed left apart from it."""
+    for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{glob.escape(_own(run_id))}*")):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _own(run_id: str) -> str:
+    return f"aorta-rank-{run_id}-"
 
 
 def _shows(folder: str) -> bool:

@@ -10,7 +10,7 @@ from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.ranks.channel import Message
 from aorta.sweep.ranks.ends import as_message
 from aorta.sweep.ranks.follower import Follower, LostLeaderError
-from aorta.sweep.ranks.local import ends_of_logs, files_at, not_kept
+from aorta.sweep.ranks.local import ends_of_logs, files_at, forget, not_kept
 from aorta.sweep.ranks.messages import DESCRIBE, END, ENDED, HOST, LEFT, STOPPED, TRIAL
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.run.captures import Captures, described
@@ -36,7 +36,9 @@ def serve(plan: Plan, follower: Follower, own: OwnRank, base: Mapping[str, str])
                 _trial(order, cells[order["cell"]], follower, own, base)
                 continue
             if order["kind"] == LEFT:
-                follower.tell(LEFT, text="; ".join(end_leftovers(order["run_id"])))
+                ended = end_leftovers(order["run_id"])
+                forget(order["run_id"])
+                follower.tell(LEFT, text="; ".join(ended))
                 continue
             captures = captures or Captures(base)
             if order["kind"] == HOST:
@@ -57,9 +59,10 @@ def _trial(
     order: Message, cell: PlannedCell, follower: Follower, own: OwnRank, base: Mapping[str, str]
 ) -> None:
     overlay = overlay_of(cell.layers, base)
-    told = {CELL: cell.name, TRIAL_NUMBER: str(order["trial"]), RUN: order["generation"].partition("/")[0]}
+    run_id = order["generation"].partition("/")[0]
+    told = {CELL: cell.name, TRIAL_NUMBER: str(order["trial"]), RUN: run_id}
     number = order["number"]
-    with files_at(order["stem"]) as (files, seen):
+    with files_at(order["stem"], run_id) as (files, seen):
         spec = TrialSpec(
             cell=cell,
             trial=order["trial"],
