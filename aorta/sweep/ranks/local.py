@@ -34,7 +34,8 @@ def files_at(stem: str, run_id: str) -> Iterator[tuple[TrialFiles, bool]]:
 
 def forget(run_id: str) -> None:
     """Remove what a rank of a run that was killed left apart from it."""
-    for folder in glob.glob(os.path.join(glob.escape(tempfile.gettempdir()), f"{glob.escape(_own(run_id))}*")):
+    begin = os.path.join(tempfile.gettempdir(), _own(run_id))
+    for folder in glob.glob(f"{glob.escape(begin)}*"):
         shutil.rmtree(folder, ignore_errors=True)
 
 
