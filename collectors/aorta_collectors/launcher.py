@@ -34,11 +34,15 @@ class Launcher:
     node_rank: Annotated[int | None, Fact("Number of this node in the job or step, from 0.")] = None
     nnodes: Annotated[int | None, Fact("Number of nodes of the job or step; torchrun: of agents.")] = None
     node: Annotated[str | None, Fact("Slurm's name of this node (SLURMD_NODENAME).")] = None
-    job_id: Annotated[str | None, Fact("Slurm job id.")] = None
-    step_id: Annotated[str | None, Fact("Slurm step id; from 4294967290 on no step of srun.")] = None
-    restart_count: Annotated[int | None, Fact("How often torchrun or Slurm started this job again.")] = None
-    rdzv_id: Annotated[str | None, Fact("torchrun's run id.")] = None
-    master_port: Annotated[int | None, Fact("Port of the rendezvous (MASTER_PORT).")] = None
+    job_id: Annotated[str | None, Fact("Slurm job id.", volatile=True)] = None
+    step_id: Annotated[
+        str | None, Fact("Slurm step id; from 4294967290 on no step of srun.", volatile=True)
+    ] = None
+    restart_count: Annotated[
+        int | None, Fact("How often torchrun or Slurm started this job again.", volatile=True)
+    ] = None
+    rdzv_id: Annotated[str | None, Fact("torchrun's run id.", volatile=True)] = None
+    master_port: Annotated[int | None, Fact("Port of the rendezvous (MASTER_PORT).", volatile=True)] = None
 
 
 @frozen
