@@ -35,6 +35,11 @@ class TrialFiles:
         return f"{self.stem}.stderr.log"
 
     @property
+    def stacks(self) -> str:
+        """Return the path of the stacks of a trial's process that had to be ended."""
+        return f"{self.stem}.stacks.log"
+
+    @property
     def folder(self) -> str:
         """Return the directory for files of the trial's own."""
         return f"{self.stem}.files"

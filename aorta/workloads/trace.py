@@ -23,7 +23,20 @@ def trace_of(request: Mapping[str, Any]) -> int:
     trace = os.open(request["trace"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     faulthandler.enable(trace, all_threads=True)
     faulthandler.register(STACKS, trace, all_threads=True)
+    # Whoever ends the job, a scheduler or a user, ends a rank that hangs as well: where it was is told then.
+    # What a trial before made of the signal is not taken over.
+    faulthandler.unregister(signal.SIGTERM)
+    faulthandler.register(signal.SIGTERM, trace, all_threads=True, chain=True)
     return trace
+
+
+def only_here() -> None:
+    """Keep processes that this one forks, and ends by SIGTERM, from writing their stacks here."""
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _forget() -> None:
+    faulthandler.unregister(signal.SIGTERM)
 
 
 def mark(trace: int, *words: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aorta.workloads.answer import answer
-from aorta.workloads.trace import BEGUN, mark, trace_of
+from aorta.workloads.trace import BEGUN, mark, only_here, trace_of
 
 #: Starts the worker in any Python from 3.10. The names in ``first`` are taken from the sweep's own place, so
 #: that both sides are of one version; those in ``last`` and ``path`` serve what is found nowhere else.
@@ -47,6 +47,7 @@ _PR_SET_PDEATHSIG = 1
 def main(request: Mapping[str, Any]) -> None:
     """Do the trial of a request and write the answer; do others too where more requests will come."""
     trace = trace_of(request)
+    only_here()
     mark(trace, BEGUN, repr(time.monotonic()))
     if request["parent"] is not None:
         _end_with(request["parent"])

@@ -53,6 +53,14 @@ def aorta_of(folder, rank):
     return pid
 
 
+def assert_stacks(run, *, ranks):
+    """Check that each rank of the trial that was under way left where it was."""
+    for rank in range(ranks):
+        stacks = (run / f"cells/base/trial_000.rank{rank}.stacks.log").read_text()
+        assert "losing.py" in stacks
+        assert stacks.count("most recent call first") < 8
+
+
 @pytest.mark.timeout(150)
 def test_under_torchrun_a_killed_aorta_is_the_rank_that_was_lost(tmp_path, torchrun):
     job = torchrun(recipe_of(tmp_path, "hang", workload=PLAIN, rank=0, limit=50))
@@ -120,6 +128,7 @@ def test_a_stopped_rank_0_leaves_its_matrix_and_no_record_of_the_trial_under_way
     matrix = matrix_of(run)
     assert (matrix["lost_rank"], matrix["in_flight"]["trial"]) == (False, 0)
     assert not (run / "cells/base/trial_000.json").exists()
+    assert_stacks(run, ranks=2)
     assert_nothing_left(run)
 
 
@@ -134,6 +143,7 @@ def test_a_job_that_is_ended_has_lost_no_rank(tmp_path, by_hand):
     matrix = matrix_of(run)
     assert (matrix["state"], matrix["lost_rank"]) == ("interrupted", False)
     assert not (run / "cells/base/trial_000.json").exists()
+    assert_stacks(run, ranks=3)
     assert_nothing_left(run)
 
 

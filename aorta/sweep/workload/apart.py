@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from aorta.instrumentation.process import Stopped
 from aorta.model.frozen import evolve
 from aorta.sweep.command.running import CannotStartError
 from aorta.sweep.command.start import CHANNEL
@@ -19,7 +20,7 @@ from aorta.sweep.workload import verdict
 from aorta.sweep.workload.lasting import Lasting
 from aorta.sweep.workload.process import ended
 from aorta.sweep.workload.tail import tail_of
-from aorta.sweep.workload.watching import Ended, Worker
+from aorta.sweep.workload.watching import Ended, Worker, stacks_in
 from aorta.workloads.protocol import TrialInfo
 from aorta.workloads.report import from_json
 
@@ -71,7 +72,14 @@ class Apart:
             files.clear()
             _write(worker.request, text)
             end = self._ended(worker, over)
+            if end.timed_out or end.aborted:
+                # Whoever would record it may be gone.
+                _keep_stacks(end.stacks, files.stacks)
             return self._outcome(spec, end, _answer(paths["response.json"], request["nonce"]))
+        except Stopped:
+            # Its trial has no record.
+            _keep_stacks(stacks_in(paths["trace"]), files.stacks)
+            raise
         except CannotStartError as error:
             return verdict.not_started(f"{python} could not be started: {error.error}")
         finally:
@@ -133,6 +141,13 @@ class Apart:
             "last": _places(sorted(last)) if venv else {},
             "path": [] if venv else [os.path.abspath(one) for one in sys.path if isinstance(one, str)],
         }
+
+
+def _keep_stacks(stacks: str, path: str) -> None:
+    """Leave where the process was that had to be ended."""
+    if stacks:
+        with contextlib.suppress(OSError), open(path, "w", encoding="utf-8") as file:
+            file.write(f"{stacks}\n")
 
 
 def _python(cell: PlannedCell) -> str | None:

@@ -77,6 +77,7 @@ class Watch:
         self.timed_out_at: float | None = None
         self.aborted_at: float | None = None
         self.phase: str | None = None
+        self.stacks = ""
         self._plan(time.monotonic())
 
     def _plan(self, now: float) -> None:
@@ -107,6 +108,8 @@ class Watch:
         """Take note of where it is: what interrupts a call may let it go on from there."""
         self.phase = _parsed(self._worker.trace).phase
         _dump(self._tree.root, self._worker.trace)
+        # The signal that ends it has them written once more.
+        self.stacks = _parsed(self._worker.trace).stacks
 
 
 def end_of(worker: Worker, watch: Watch, began: float, done: Ran) -> Ended:
@@ -120,11 +123,16 @@ def end_of(worker: Worker, watch: Watch, began: float, done: Ran) -> Ended:
         aborted=watch.aborted_at is not None,
         begun=None if trace.begun is None else max(trace.begun - began, 0.0),
         phase=trace.phase if ended_at is None else watch.phase,
-        stacks=trace.stacks,
+        stacks=trace.stacks if ended_at is None else watch.stacks or trace.stacks,
         elapsed_s=done.elapsed_s if ended_at is None else ended_at - began,
         notes=done.notes,
         late=trace.late,
     )
+
+
+def stacks_in(trace: str) -> str:
+    """Return the stacks that faulthandler wrote into a trace."""
+    return _parsed(trace).stacks
 
 
 def _dump(pid: int | None, trace: str) -> None:
