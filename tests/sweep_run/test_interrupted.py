@@ -263,6 +263,38 @@ def test_what_a_killed_run_left_running_is_ended_before_it_goes_on(sweeps):
     assert "were left and ended" in " ".join(sweeps.matrix()["warnings"])
 
 
+@pytest.mark.parametrize(("number", "how"), [(signal.SIGKILL, "was killed"), (signal.SIGTERM, "was ended")])
+def test_what_a_trial_had_written_that_was_cut_off_is_kept(sweeps, number, how):
+    sweeps.recipe("none", trials=2)
+    command = ("sh", "-c", "echo said; test -e go || { echo x > begun; sleep 30; }")
+    for _ in range(2):
+        words = ("--resume",) if sweeps.runs else ()
+        process = sweeps.start(*words, command=command)
+        wait_for(lambda: (sweeps.folder / "begun").exists())
+        process.send_signal(number)
+        process.communicate()
+        (sweeps.folder / "begun").unlink()
+    sweeps.write("go", "")
+    assert sweeps.run("--resume", command=command).returncode == 0
+    [cell] = (sweeps.only_run / "cells").iterdir()
+    logs = sorted(path.name for path in cell.glob("*.log"))
+    assert logs == [
+        "trial_000.cut-1.stdout.log",
+        "trial_000.cut-2.stdout.log",
+        "trial_000.stderr.log",
+        "trial_000.stdout.log",
+        "trial_001.stderr.log",
+        "trial_001.stdout.log",
+    ]
+    told = [line for line in sweeps.matrix()["warnings"] if "is run again" in line]
+    name = f"cells/{cell.name}/trial_000"
+    assert told == [
+        f"trial 0 of {cell.name} was under way when aorta {how}, and is run again; its logs are kept as"
+        f" {name}.cut-{number}.*"
+        for number in (1, 2)
+    ]
+
+
 def test_two_at_once_on_one_run_are_refused(sweeps):
     sweeps.recipe("none", trials=1)
     process = sweeps.start(command=("sh", "-c", "echo x > begun; sleep 20"))

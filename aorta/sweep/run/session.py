@@ -14,6 +14,7 @@ from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import NodeFacts, RunFacts, State
 from aorta.sweep.run.asked import Asked
 from aorta.sweep.run.captures import Captures, write_host
+from aorta.sweep.run.cut_off import set_aside
 from aorta.sweep.run.resume import Earlier, check_host, recorded
 from aorta.sweep.run.runner import LOOK_AGAIN, Listener, Runner, now
 from aorta.sweep.run.store import RECIPE, RunDirectory, new_run
@@ -92,7 +93,8 @@ class Session:
             return (), []
         left = self._team.nodes.end_leftovers(self._earlier.matrix["run_id"])
         found, wrong = recorded(run, self._asked.plan)
-        return found, [*wrong, *left]
+        cut = set_aside(run, self._asked.plan, self._earlier.matrix, found)
+        return found, [*wrong, *left, *cut]
 
     def _facts(self, run: RunDirectory, nodes: tuple[NodeFacts, ...], warnings: Sequence[str]) -> RunFacts:
         asked, made = self._asked, tool()
