@@ -58,7 +58,8 @@ class Outcome:
     ``signal`` (``SIGSEGV``) ended it. ``iterations`` were done of ``configured_iterations``.
 
     Of a workload ``end`` is one of ``ENDS``, ``phase`` the last that its body came to, ``device`` what the
-    rank was bound to, ``cleanup`` what that raised. Of several ranks ``ranks`` has a mapping each, and
+    rank was bound to, ``cleanup`` what that raised; ``raised_at`` is when ``run`` did, by the monotonic clock
+    of its machine. Of several ranks ``ranks`` has a mapping each, and
     ``lost`` is that of the one whose end was the trial's; null where all came to the end of their work.
     ``env_late`` are variables that were set after what reads them in that process had done so.
     """
@@ -82,6 +83,7 @@ class Outcome:
     phase: str | None = None
     device: str | None = None
     cleanup: str | None = None
+    raised_at: float | None = None
     ranks: tuple[Mapping[str, Any], ...] = ()
     lost: Mapping[str, Any] | None = None
     env_late: tuple[str, ...] = ()

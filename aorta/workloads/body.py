@@ -99,6 +99,7 @@ def exception(error: BaseException, phase: str) -> Raised:
         text=bounded(text, 2000),
         traceback=bounded(stack),
         assertion=isinstance(error, AssertionError),
+        at=time.monotonic(),
     )
 
 

@@ -23,13 +23,17 @@ TRACEBACK_LIMIT = 64 << 10
 
 @frozen
 class Raised:
-    """An exception: in which phase, of which type, its text, and whether it is an AssertionError."""
+    """An exception: in which phase, of which type, its text, and whether it is an AssertionError.
+
+    ``at`` is when, by the monotonic clock.
+    """
 
     phase: str
     type: str
     text: str
     traceback: str
     assertion: bool = False
+    at: float | None = None
 
     def told(self) -> str:
         """Return it in one line."""

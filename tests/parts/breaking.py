@@ -13,7 +13,7 @@ MUCH = 20 << 20
 
 
 class Breaking(Losing):
-    """Its ``way`` may be ``lingers``, ``much`` or ``cleanup-raises`` as well."""
+    """Its ``way`` may be ``lingers``, ``much``, ``cleanup-raises``, ``asserts``, ``leaves`` or ``slow-to-clean`` too."""
 
     def join(self):
         """Find the others, if there are any."""
@@ -29,6 +29,12 @@ class Breaking(Losing):
         """End oddly, or as the base does."""
         if self.is_planted("lingers"):
             return self.run_lingering()
+        if self.is_lost_in("asserts"):
+            raise AssertionError("the sum is wrong")
+        if self.is_lost_in("leaves"):
+            return WorkloadResult(passed=True, executed_iterations=1, configured_iterations=4)
+        if self.is_planted("slow-to-clean"):
+            return self.run_raising()
         result = super().run()
         return attrs.evolve(result, metrics={"text": "x" * MUCH}) if self.is_lost_in("much") else result
 
@@ -44,8 +50,16 @@ class Breaking(Losing):
             self.meet()
         return WorkloadResult(passed=True, executed_iterations=1)
 
+    def run_raising(self):
+        """All raise, the planted one first."""
+        self.meet()
+        time.sleep(0.0 if self.is_lost_in("slow-to-clean") else 0.6)
+        raise ValueError(f"planted in rank {self.trial.rank}")
+
     def cleanup(self):
         """Raise where others wait for this rank, or leave them."""
         if self.is_lost_in("cleanup-raises"):
             raise OSError("planted in cleanup")
+        if self.is_lost_in("slow-to-clean"):
+            time.sleep(2)
         super().cleanup()

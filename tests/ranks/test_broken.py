@@ -117,3 +117,37 @@ def test_an_answer_of_20_MB_is_cut_and_nothing_is_lost(rank, tmp_path, by_hand):
         assert "text" not in record["metrics"]
         assert (run / f"cells/base/trial_{trial:03d}.json").stat().st_size < 1 << 20
     assert_nothing_left(run)
+
+
+def test_a_rank_that_asserts_has_failed_and_the_run_goes_on(tmp_path, by_hand):
+    recipe = recipe_of(tmp_path, "asserts", workload=ODD, limit=60)
+    codes, told = by_hand(recipe, environ=odd(tmp_path)).ended()
+    assert codes == [0, 0], told
+    run = only_run(tmp_path)
+    for trial in range(2):
+        record = record_of(run, trial=trial)
+        assert record["verdict"] == "fail"
+        assert record["reason"].startswith(f"rank 1 on {HOST}: AssertionError: the sum is wrong")
+        assert (record["lost"]["rank"], record["lost"]["end"]) == (1, "raised")
+    assert_matrix(run, "", stopped=False)
+    assert_nothing_left(run)
+
+
+def test_a_rank_that_leaves_early_is_named_and_not_one_that_waited_for_it(tmp_path, by_hand):
+    recipe = recipe_of(tmp_path, "leaves", workload=ODD, limit=60, wait_s=2)
+    codes, told = by_hand(recipe, environ=odd(tmp_path), ranks=3).ended()
+    assert codes == [1, 1, 1], told
+    run = only_run(tmp_path)
+    words = "it came to its end after 1 of 4 iterations, and others waited for it in vain"
+    assert record_of(run)["reason"].startswith(f"rank 1 on {HOST}: {words}")
+    assert_matrix(run, f"rank 1 on {HOST} was lost in trial 0 of base: {words}")
+    assert_nothing_left(run)
+
+
+def test_the_first_of_several_exceptions_is_the_one_that_was_raised_first(tmp_path, by_hand):
+    recipe = recipe_of(tmp_path, "slow-to-clean", workload=ODD, limit=60)
+    codes, told = by_hand(recipe, environ=odd(tmp_path), ranks=3).ended()
+    assert codes == [1, 1, 1], told
+    assert record_of(only_run(tmp_path))["reason"].startswith(
+        f"rank 1 on {HOST}: ValueError: planted in rank 1"
+    )

@@ -114,6 +114,28 @@ CASES = {
             end(2, "returned", 1.5, verdict="pass"),
         ],
     ),
+    "who hung in its own code before one that raised in cleanup": (
+        0,
+        [
+            end(0, "timed_out", 6.0),
+            end(1, "returned", 1.0, verdict="pass", cleanup="OSError: a (in cleanup)"),
+        ],
+    ),
+    "one that came to its end before its steps were done": (
+        1,
+        [
+            end(0, "raised", 2.0, reason=PEER),
+            end(1, "returned", 1.0, verdict="pass", iterations=2, configured_iterations=4),
+            end(2, "returned", 1.0, verdict="pass", iterations=4, configured_iterations=4),
+        ],
+    ),
+    "one that says of itself that something timed out, and waited for no rank": (
+        1,
+        [
+            end(0, "aborted", 4.0),
+            end(1, "raised", 1.0, reason="TimeoutError: the object store timed out at the cache's barrier"),
+        ],
+    ),
     "an exit status of a library that lost its peer after an exception": (
         1,
         [end(0, "exited", exit_code=1, log="MPI lost connection to rank 1"), end(1, "raised", reason="E: a")],
@@ -180,6 +202,29 @@ def test_who_hung_says_what_others_found_of_it():
     )
     assert outcome.lost["reason"] in outcome.reason
     assert outcome.ranks[1]["reason"] == outcome.lost["reason"]
+
+
+def test_of_several_that_hung_alike_it_is_said_that_the_first_is_not_known():
+    ends = [end(0, "timed_out", 6.0), end(1, "timed_out", 6.1, waits=True), end(2, "timed_out", 6.2)]
+    outcome = merged(ends, "rank_local", str)
+    assert outcome.lost["rank"] == 0
+    assert outcome.lost["reason"] == "x; so it was on rank 2, and which was first is not known"
+
+
+def test_one_that_left_early_is_the_lost_one_and_says_so():
+    left = end(1, "returned", 1.0, verdict="pass", reason=None, iterations=2, configured_iterations=4)
+    outcome = merged([end(0, "raised", 2.0, reason=PEER), left], "rank_local", str)
+    words = "it came to its end after 2 of 4 iterations, and others waited for it in vain"
+    assert (outcome.verdict, outcome.lost["rank"], outcome.lost["reason"]) == ("error", 1, words)
+    assert outcome.reason.startswith(f"rank 1 on n: {words}")
+
+
+def test_a_line_that_waits_for_a_gpu_or_a_thread_may_wait_for_ranks(tmp_path):
+    program = tmp_path / "work.py"
+    program.write_text("handle = start()\nhandle.wait()\nwhile True: spin()\n")
+    for line, waits in ((2, True), (3, False)):
+        frames = f'  File "{program}", line {line} in run\n  File "/a/body.py", line 1 in perform\n'
+        assert is_waiting(f"Thread 0x2 (most recent call first):\n{frames}") is waits
 
 
 @pytest.mark.parametrize(

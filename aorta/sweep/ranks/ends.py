@@ -1,5 +1,6 @@
 """``RankEnd``: how one rank of a trial ended, and which of several ends was the first cause."""
 
+import linecache
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,17 +29,23 @@ _OF_PEERS = re.compile(
 )
 #: What a rank says that waited in vain, and by what it is known that it waited for other ranks.
 _IN_VAIN = re.compile(r"[Tt]imed? ?out|did not come")
-_FOR_OTHERS = re.compile(r"gloo|[Nn][Cc][Cc][Ll]|ProcessGroup|collective|[Bb]arrier|[Ss]tore|\bDist\w*Error")
+_FOR_OTHERS = re.compile(r"gloo|NCCL|nccl|RCCL|ProcessGroup|\bDist\w*Error")
 
 #: Code that waits for other ranks; and how many of the innermost frames may be such, or what that calls.
 _WAITING = re.compile(r'File "[^"]*(?:/torch/distributed/|/mpi4py/|aorta/workloads/tcp_store\.py)')
 _INNERMOST = 3
+#: The same for what may wait for them, for a thread or a GPU that does; and lines of a program that call it.
+_MAY_WAIT = re.compile(r'File "[^"]*(?:/torch/(?:cuda|autograd)/|/threading\.py|/concurrent/futures/)')
+_CALLS = re.compile(r"\.(?:wait|item|cpu|tolist|numpy|synchronize|backward|join|result)\(")
+_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 #: Whose end came before those of others, the most certain first. A process that ended without an answer
 #: tells nothing itself, and others tell of it, within a second; who waits for others is a victim rather than
 #: a cause.
 _TOLD_S = 1.0
 _DIED, _RAISED, _IN_VAIN_FOR_OTHERS, _LOST_A_PEER, _HUNG, _HUNG_WAITING, _ABORTED = range(7)
+#: Ends that others brought about.
+_OF_OTHERS = (_IN_VAIN_FOR_OTHERS, _LOST_A_PEER, _HUNG_WAITING, _ABORTED)
 
 
 @frozen
@@ -47,7 +54,7 @@ class RankEnd:
 
     ``waits`` tells that it was waiting for other ranks when it was ended. ``log`` is the end of its output.
     ``after_s`` are the seconds from the order of the trial, which comes to all at about the same time, until
-    its processes had ended. ``silent``: its aorta is there, and did not tell its end.
+    it raised, or its processes had ended. ``silent``: its aorta is there, and did not tell its end.
     """
 
     rank: int
@@ -97,14 +104,18 @@ def from_message(value: Mapping[str, Any]) -> RankEnd:
 
 
 def is_waiting(stacks: str) -> bool:
-    """Tell whether the main thread waited for other ranks, by what faulthandler wrote of all threads.
+    """Tell whether the main thread waited for other ranks or may have, by what faulthandler wrote of all.
 
     It writes the main thread last, and of each the innermost frame first. What waits below the code of a
-    workload is its own: hooks of torch.distributed call it, too.
+    workload is its own: hooks of torch.distributed call it, too. The lines of its program are read here.
     """
     main = stacks[max(stacks.rfind("\nThread "), stacks.rfind("\nCurrent thread "), 0) :]
     frames = [line for line in main.splitlines() if line.lstrip().startswith("File ")]
-    return any(_WAITING.search(frame) for frame in frames[:_INNERMOST])
+    innermost = frames[:_INNERMOST]
+    return any(_WAITING.search(frame) or _MAY_WAIT.search(frame) for frame in innermost) or any(
+        _CALLS.search(linecache.getline(match[1], int(match[2])))
+        for match in filter(None, map(_FRAME.search, innermost[:1]))
+    )
 
 
 def first_cause(ends: Sequence[RankEnd]) -> RankEnd | None:
@@ -112,20 +123,39 @@ def first_cause(ends: Sequence[RankEnd]) -> RankEnd | None:
 
     Of ends of one kind it is the earliest. A rank that came to its end and raised in ``cleanup``, where
     others waited for it, is one too. Where all that is known is that ranks waited in vain, it is one
-    that they waited for: which hung and did not wait itself. Where none could be started, nobody waited.
+    that they waited for: which hung and did not wait itself, or came to its end before its steps were done.
+    Where none could be started, nobody waited.
     """
     lost = [end for end in ends if end.is_lost]
     if not lost or all(end.outcome.end == NOT_STARTED for end in ends):
         return None
     first = min(lost, key=_place)
-    if _kind(first) > _RAISED:
+    kind = _kind(first)
+    hung = [end for end in lost if end.outcome.end in (ABORTED, TIMED_OUT) and not end.waits]
+    if kind in (_IN_VAIN_FOR_OTHERS, _HUNG_WAITING) and hung:
+        return hung[0]
+    if kind in _OF_OTHERS:
         cleaning = [end for end in ends if end.outcome.cleanup is not None and not end.is_lost]
-        if cleaning:
-            return min(cleaning, key=lambda end: end.after_s)
-    if _kind(first) in (_IN_VAIN_FOR_OTHERS, _HUNG_WAITING):
-        hung = [end for end in lost if end.outcome.end in (ABORTED, TIMED_OUT) and not end.waits]
-        return hung[0] if hung else first
+        early = [end for end in ends if left_early(end) and end.after_s < first.after_s]
+        return min(cleaning or early, key=lambda end: end.after_s, default=first)
     return first
+
+
+def rivals(cause: RankEnd, ends: Sequence[RankEnd]) -> list[RankEnd]:
+    """Return the other ranks that hung as the cause did: which of them was first is not known."""
+    if _kind(cause) not in (_HUNG, _HUNG_WAITING, _ABORTED):
+        return []
+    return [
+        end
+        for end in ends
+        if end is not cause and end.outcome.end in (ABORTED, TIMED_OUT) and end.waits == cause.waits
+    ]
+
+
+def left_early(end: RankEnd) -> bool:
+    """Tell whether a rank came to its end, and by its own count before all its steps were done."""
+    done, asked = end.outcome.iterations, end.outcome.configured_iterations
+    return not end.is_lost and done is not None and asked is not None and done < asked
 
 
 def _place(end: RankEnd) -> tuple[int, float]:

@@ -12,6 +12,8 @@ from aorta.model.text import count_of
 from aorta.sweep.files import TrialFiles
 from aorta.sweep.workload.tail import tail_of
 
+#: The most of a rank's log that goes into the record.
+_LINES, _BYTES = 30, 4 << 10
 #: The most of a log that is sent, in bytes.
 LOG_BYTES = 256 << 10
 
@@ -55,6 +57,15 @@ def _shows(folder: str) -> bool:
 def ends_of_logs(files: TrialFiles) -> dict[str, str]:
     """Return the ends of a rank's logs, which rank 0 does not see: ``stdout`` and ``stderr``."""
     return {"stdout": tail_of(files.stdout, LOG_BYTES), "stderr": tail_of(files.stderr, LOG_BYTES)}
+
+
+def end_of_log(files: TrialFiles) -> str:
+    """Return the last lines that a rank wrote, to its standard error if anything."""
+    for path in (files.stderr, files.stdout):
+        lines = tail_of(path, _BYTES).splitlines()[-_LINES:]
+        if any(line.strip() for line in lines):
+            return "\n".join(lines)
+    return ""
 
 
 def not_kept(files: TrialFiles) -> tuple[str, ...]:

@@ -4,8 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from aorta.model.frozen import evolve
+from aorta.model.text import listed
 from aorta.sweep.outcome import ABORTED, ERROR, EXITED, FAIL, PASS, RAISED, RETURNED, SIGNALLED, Outcome
-from aorta.sweep.ranks.ends import RankEnd, first_cause
+from aorta.sweep.ranks.ends import RankEnd, first_cause, rivals
+from aorta.sweep.ranks.hello import FEW
 from aorta.sweep.workload.verdict import one_line, place
 from aorta.workloads.body import DETAILS
 from aorta.workloads.protocol import RANK_LOCAL
@@ -88,20 +90,41 @@ def _reason(telling: RankEnd, cause: RankEnd | None, ends: Sequence[RankEnd]) ->
 
 def _blamed(cause: RankEnd, ends: Sequence[RankEnd]) -> RankEnd:
     """Return the cause with a reason that says what it did, where that is only known by the others."""
+    if not cause.is_lost and cause.outcome.cleanup is None:
+        return _left(cause)
     if not cause.is_lost:
         words, verdict = one_line(str(cause.outcome.cleanup)), cause.outcome.verdict
         verdict = FAIL if verdict == FAIL else ERROR
         outcome = evolve(cause.outcome, end=RAISED, phase=CLEANUP, reason=words, verdict=verdict)
         return evolve(cause, outcome=outcome)
+    reason = _hung(cause, ends) or cause.outcome.reason
+    if alike := rivals(cause, ends):
+        ranks = listed([f"rank {end.rank}" for end in alike], FEW)
+        reason = f"{reason}; so it was on {ranks}, and which was first is not known"
+    return evolve(cause, outcome=evolve(cause.outcome, reason=one_line(str(reason))))
+
+
+def _hung(cause: RankEnd, ends: Sequence[RankEnd]) -> str | None:
+    """Return what is to be said of a rank that was ended and had hung, as another one tells; else null."""
     if cause.outcome.end != ABORTED or cause.waits:
-        return cause
+        return None
     others = [end for end in ends if end is not cause and end.outcome.end in (RAISED, SIGNALLED, EXITED)]
     if not others:
-        return cause
+        return None
     victim = min(others, key=lambda end: end.after_s)
     where = f" in {cause.outcome.phase}" if cause.outcome.phase else ""
     words = f"hung{where}{place(cause.outcome.traceback or '')}, and {victim.named} waited for it in vain:"
-    return evolve(cause, outcome=evolve(cause.outcome, reason=one_line(f"{words} {victim.outcome.reason}")))
+    return f"{words} {victim.outcome.reason}"
+
+
+def _left(end: RankEnd) -> RankEnd:
+    """Return a rank that left the others alone; what it found stands."""
+    outcome = end.outcome
+    if outcome.verdict == FAIL:
+        return end
+    done, asked = outcome.iterations, outcome.configured_iterations
+    words = f"it came to its end after {done} of {asked} iterations, and others waited for it in vain"
+    return evolve(end, outcome=evolve(outcome, verdict=ERROR, reason=words))
 
 
 def row(end: RankEnd, log: str | None) -> dict[str, Any]:

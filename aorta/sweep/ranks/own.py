@@ -5,19 +5,16 @@ from collections.abc import Callable, Mapping
 
 from aorta.launch.identity import Identity
 from aorta.model.frozen import evolve
-from aorta.sweep.files import TrialFiles
 from aorta.sweep.outcome import ABORTED, PASS, TIMED_OUT
 from aorta.sweep.planning.plan import Plan
 from aorta.sweep.ranks.ends import RankEnd, is_waiting
 from aorta.sweep.ranks.hello import Hello
+from aorta.sweep.ranks.local import end_of_log
 from aorta.sweep.spec import TrialSpec
 from aorta.sweep.variables import ARTIFACTS, RANK
-from aorta.sweep.workload.tail import tail_of
 from aorta.sweep.workload.trial import WorkloadRunner
 from aorta.workloads.protocol import AgentStore
 
-#: The most of a rank's log that goes into the record.
-_LINES, _BYTES = 30, 4 << 10
 #: A worker that is to end has this many seconds: the others wait for it.
 GRACE_S = 1.5
 
@@ -44,8 +41,9 @@ class OwnRank:
             local_rank=self._place.local_rank,
             outcome=outcome,
             waits=outcome.end in (TIMED_OUT, ABORTED) and is_waiting(outcome.traceback or ""),
-            log="" if outcome.verdict == PASS else _end_of(own),
-            after_s=time.monotonic() - began,
+            log="" if outcome.verdict == PASS else end_of_log(own),
+            # What it raised was there before its cleanup had ended.
+            after_s=(time.monotonic() if outcome.raised_at is None else outcome.raised_at) - began,
         )
 
     def close(self) -> None:
@@ -78,12 +76,3 @@ class OwnRank:
             return None
         prefix = f"aorta/{identity.job}/{generation}"
         return AgentStore(host=str(identity.address), port=int(identity.port or 0), prefix=prefix)
-
-
-def _end_of(files: TrialFiles) -> str:
-    """Return the last lines that a rank wrote, to its standard error if anything."""
-    for path in (files.stderr, files.stdout):
-        lines = tail_of(path, _BYTES).splitlines()[-_LINES:]
-        if any(line.strip() for line in lines):
-            return "\n".join(lines)
-    return ""

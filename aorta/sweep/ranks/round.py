@@ -10,8 +10,9 @@ from aorta.sweep.outcome import ABORTED
 from aorta.sweep.ranks.ends import RankEnd, from_message, is_of_a_peer, stopped, vanished
 from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.ranks.leader import Leader
-from aorta.sweep.ranks.local import keep_logs
+from aorta.sweep.ranks.local import end_of_log, keep_logs
 from aorta.sweep.ranks.messages import ABORT, ENDED, STOPPED, TRIAL
+from aorta.sweep.workload.watching import phase_in
 
 #: Seconds for the end of a rank to be heard of, when a launcher ends the others because of it.
 _HEARD_S = 0.25
@@ -135,8 +136,13 @@ class Round:
                 self._vanish(rank, member.gone, member.gone_at)
 
     def _vanish(self, rank: int, why: str, at: float | None = None) -> None:
-        place = self._places[rank]
-        self.add(vanished(rank, place.host, place.local_rank, why, self._seconds(at)))
+        if rank in self._ends:
+            return
+        place, files = self._places[rank], self._files.of_rank(rank)
+        end = vanished(rank, place.host, place.local_rank, why, self._seconds(at))
+        # What its processes wrote, where this host sees it.
+        outcome = evolve(end.outcome, elapsed_s=end.after_s, phase=phase_in(files.working()["trace"]))
+        self.add(evolve(end, outcome=outcome, log=end_of_log(files)))
 
     def _seconds(self, at: float | None = None) -> float:
         """Return the seconds from the order of the trial until then, or now."""

@@ -4,14 +4,14 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from aorta.instrumentation.process import raise_if_stopped
 from aorta.instrumentation.series import Taken
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING, STOPPED, State
-from aorta.sweep.outcome import FAIL, VANISHED
+from aorta.sweep.outcome import FAIL, RAISED, RETURNED, VANISHED
 from aorta.sweep.planning.overlay import environ_under, overlay_of
 from aorta.sweep.planning.plan import Plan, PlannedCell, sequence
 from aorta.sweep.run.captures import Captures, changed, write_host
@@ -204,7 +204,7 @@ class Runner:
 
     def _note_loss(self, trial: Trial) -> None:
         lost = trial.outcome.lost
-        if lost is not None and self._after_crash:
+        if lost is not None and (self._after_crash or _is_result(lost)):
             # Without its aorta a rank has no further trial; the one that was the cause need not be it.
             lost = next((one for one in (lost, *trial.outcome.ranks) if one["end"] == VANISHED), None)
         if lost is None:
@@ -231,6 +231,11 @@ class Runner:
         passing = state.word == RUNNING
         self._run.write(MATRIX_JSON, self._matrix.json_text(state), passing=passing)
         self._run.write(MATRIX_MD, self._matrix.markdown(state), passing=passing)
+
+
+def _is_result(lost: Mapping[str, Any]) -> bool:
+    """Tell whether a rank did not vanish but found a failure: that is what a trial is for."""
+    return bool(lost["verdict"] == FAIL and lost["end"] in (RAISED, RETURNED))
 
 
 def now() -> str:

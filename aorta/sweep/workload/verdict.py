@@ -47,6 +47,7 @@ def outcome_of(report: Report, steps: int) -> Outcome:
         notes=notes,
         end=RAISED if report.raised is not None or report.wrong is not None else RETURNED,
         phase=report.raised.phase if report.raised is not None else RUN,
+        raised_at=report.raised.at if report.raised is not None else None,
         device=report.device,
         cleanup=report.cleanup.told() if report.cleanup is not None else None,
     )

@@ -135,6 +135,11 @@ def stacks_in(trace: str) -> str:
     return _parsed(trace).stacks
 
 
+def phase_in(trace: str) -> str | None:
+    """Return the last phase that a process came to, by its trace; null where that is not known."""
+    return _parsed(trace).phase
+
+
 def _dump(pid: int | None, trace: str) -> None:
     """Have the stacks of all threads written, if the process is ready to: the signal would else end it."""
     size = _size(trace)
