@@ -1,7 +1,10 @@
 """What ``docs/running-on-a-cluster.md`` says without a cluster; its other lines run in tests/slurm/test_docs.py."""
 
+import json
+import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 
@@ -10,10 +13,12 @@ import pytest
 from aorta.launch.identity import Identity
 from aorta.launch.ports import MEETING, PORTS, base_of
 from aorta.launch.tasks import MPICH, MVAPICH, OPEN_MPI, SLURM, TORCH
+from aorta.sweep.ranks.channel import SILENCE_S
 from aorta.sweep.ranks.local import LOG_BYTES
 from aorta.sweep.ranks.round import SETTLE_S
 from tests.docs.test_examples import shell
 from tests.docs.test_sweep_pages import table
+from tests.parts import losses
 from tests.parts.doc_programs import environment
 from tests.parts.pages import ROOT, blocks, text_of
 
@@ -75,6 +80,49 @@ def test_the_numbers_of_a_lost_rank():
     text = " ".join(text_of(PAGE).split())
     assert f"the others get {SETTLE_S:g} s to come to an end" in text
     assert f"the last {LOG_BYTES >> 10} KiB of its logs" in text
+    assert f"says nothing for {SILENCE_S:g} s" in text
+
+
+def test_what_a_lost_rank_leaves_is_what_the_page_shows(tmp_path):
+    """The numbers of lines and of threads may be others."""
+    *_, line, shown = [block.text for block in blocks(PAGE, "") if "losing.py" in block.text]
+    recipe = losses.recipe_of(tmp_path, "hang")
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        port = holder.getsockname()[1]
+    ranks = losses.ByHand(tmp_path, recipe, port=port)
+    try:
+        codes, told = ranks.ended()
+    finally:
+        ranks.end()
+    assert codes == [1, 1], told
+    run = losses.only_run(tmp_path)
+    assert plain(line) in plain((run / "matrix.md").read_text())
+    lost = losses.record_of(run)["lost"]
+    for key, value in json.loads(f"{{{shown}}}")["lost"].items():
+        if isinstance(value, str):
+            assert plain(str(lost[key])).startswith(plain(value).removesuffix("…")), key
+        else:
+            assert lost[key] == value, key
+
+
+def plain(text):
+    """Return a text without what is of one machine or one version."""
+    text = re.sub(r"[^\s\"]+/losing\.py", "…/losing.py", text.replace(os.uname().nodename, "node1"))
+    return re.sub(r"0x[0-9a-f]+|(?<=losing\.py:)\d+|(?<=, line )\d+", "N", text)
+
+
+def test_output_and_resume_count_on_rank_0_only(place):
+    folder, env = place
+    two = (folder / "two-ranks.sh").read_text()
+    first, second = re.findall(r"^RANK=.*$", two, re.MULTILINE)
+    assert "RANK=1" in first
+    two = two.replace(first, first.removesuffix(" &") + " --output other --resume &")
+    (folder / "two-ranks.sh").write_text(two.replace(second, f"{second} --output results"))
+    done = shell("sh two-ranks.sh", folder, env)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "results").is_dir()
+    assert not (folder / "other").exists()
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import sys
 import pytest
 
 from aorta import __version__
+from tests.parts import torches
 from tests.parts.buck_place import Place
-from tests.parts.doc_programs import environment
+from tests.parts.doc_programs import environment, script
 from tests.parts.pages import PAGES, ROOT, blocks, inline, text_of
 from tests.parts.wheels import checkout
 
@@ -26,6 +27,9 @@ ELSEWHERE = (
     "docs/running-on-a-cluster.md",
     "docs/workloads.md",
 )
+
+#: A line of torch's own torchrun, for which there is no stand-in.
+STANDALONE = "torchrun --standalone "
 
 
 def lines_of(page):
@@ -98,7 +102,7 @@ def test_the_lines_run_as_they_stand(page, folder, env):
             # The tests of the page so far are what a line of pytest runs.
             (folder / block.title).write_text(block.text)
         for line in block.commands if block.language == "console" else ():
-            if line.startswith("make "):
+            if line.startswith(("make ", STANDALONE)):
                 continue
             done = shell(line, folder, env)
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
@@ -107,6 +111,20 @@ def test_the_lines_run_as_they_stand(page, folder, env):
                 holds(folder, line, done)
             ran += 1
     assert ran or page == "README.md"
+
+
+@pytest.mark.timeout(120)
+def test_the_readme_starts_two_ranks(folder, env):
+    """Under torch's own torchrun."""
+    [line] = [line for line in lines_of("README.md") if line.startswith(STANDALONE)]
+    script(
+        folder / "programs" / "torchrun", "/bin/sh", f'exec {torches.python()} -m torch.distributed.run "$@"'
+    )
+    shutil.copytree(ROOT / "recipes", folder / "recipes")
+    done = shell(line, folder, {**env, "OMP_NUM_THREADS": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    [matrix] = folder.glob("triage_results/_no_ticket_/ranks/2*/matrix.json")
+    assert json.loads(matrix.read_text())["world_size"] == 2
 
 
 def test_the_container_says_what_the_launcher_said(folder, env):

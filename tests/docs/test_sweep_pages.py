@@ -4,6 +4,9 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
+import sys
+import time
 
 import attrs
 import pytest
@@ -12,6 +15,7 @@ from aorta.cli.errors import Failure, Misuse
 from aorta.cli.sweep_run import run
 from aorta.sweep.command.catalogue import EFFECT, MEANING
 from aorta.sweep.command.ending import GRACE_S
+from aorta.sweep.files import WORKING
 from aorta.sweep.matrix.statistics import ALPHA, smallest_effect
 from aorta.sweep.matrix.table import CALLED
 from aorta.sweep.matrix.tally import UNRELIABLE
@@ -182,6 +186,31 @@ def test_a_record_and_a_run_hold_what_the_page_says(place):
     there = {name for name in named if any(path == name or path.endswith(f"/{name}") for path in made)}
     assert named - {"result"} == there
     assert "trial_000.env" in there
+
+
+def test_what_a_killed_sweep_leaves_goes_when_its_trial_is_run_again(place):
+    folder, env = place
+    text = " ".join(text_of(SWEEP).split())
+    [told] = re.findall(r"`kill -9` may leave (.*?) beside the logs", text)
+    assert set(re.findall(r"`trial_000\.([\w.]+)`", told)) == set(WORKING)
+    (folder / "slow.yaml").write_text(
+        "schema_version: 1\nworkload: ranks\ntrials: 1\nsteps: 2\nworkload_config: {pause_ms: 1000.0}\n"
+        "cells:\n  - {name: base, mitigations: [none], environment: local}\n"
+    )
+    words = [sys.executable, "-m", "aorta", "sweep", "run", "--recipe", "slow.yaml"]
+    cut = subprocess.Popen(words, cwd=folder, env=env, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 30
+    while not (left := list(folder.glob("triage_results/*/ranks/2*/cells/base/trial_000.request.json"))):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    cut.kill()
+    cut.wait()
+    [request] = left
+    assert request.stat().st_mode & 0o077 == 0
+    done = shell("aorta sweep run --recipe slow.yaml --resume", folder, env)
+    assert done.returncode == 0, done.stderr
+    there = {path.name.removeprefix("trial_000.") for path in request.parent.iterdir()}
+    assert there == {"json", "stdout.log", "stderr.log"}
 
 
 @pytest.mark.parametrize("page", [SWEEP, RECIPES])

@@ -1,13 +1,15 @@
 """``docs/workloads.md`` is enough: its files, its lines, its tables; ``MOST`` lines to the first green run."""
 
+import inspect
 import json
 import re
+import sys
 
 import attrs
 import pytest
 
 from aorta.sweep.run.schema import TRIAL
-from aorta.workloads import Workload, WorkloadResult
+from aorta.workloads import Workload, WorkloadResult, group
 from aorta.workloads.body import DETAILS
 from aorta.workloads.discovery import BUILTIN, GROUP, VARIABLE, find
 from aorta.workloads.protocol import TrialInfo
@@ -89,13 +91,49 @@ def test_the_workload_of_several_ranks(place):
     )
     done = shell(line, folder, {**env, "OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "all 1 cell passed" in done.stdout
     [run] = folder.glob("triage_results/*/ring/2*")
-    record = json.loads((run / "cells/base/trial_001.json").read_text())
-    assert [(one["rank"], one["verdict"], one["device"]) for one in record["ranks"]] == [
-        (0, "pass", "cpu"),
-        (1, "pass", "cpu"),
-    ]
+    base, careful = json.loads((run / "matrix.json").read_text())["cells"]
+    assert (base["failed_count"], careful["failed_count"]) == (4, 0)
+    assert careful["comparison"]["call"] == "better"
+    for cell, verdict in (("base", "fail"), ("careful", "pass")):
+        record = json.loads((run / f"cells/{cell}/trial_001.json").read_text())
+        assert [(one["rank"], one["verdict"], one["device"]) for one in record["ranks"]] == [
+            (0, verdict, "cpu"),
+            (1, verdict, "cpu"),
+        ]
+    record = json.loads((run / "cells/base/trial_000.json").read_text())
+    hint = "the sum is 2, not 1"
+    assert [(one["rank"], one["hint"]) for one in record["failure_details"]] == [(0, hint), (1, hint)]
+
+
+def test_every_recipe_of_the_page_has_a_limit():
+    for block in blocks(PAGE, "yaml"):
+        assert "\ntrial_timeout: " in block.text, block.title
+
+
+def test_the_helpers_of_a_group():
+    """Their parameters and defaults, and the seconds that the text says."""
+    for cell, _ in table("helper"):
+        name, told = re.fullmatch(r"`group\.(\w+)\((.*)\)`", cell).groups()
+        parameters = inspect.signature(getattr(group, name)).parameters.values()
+        assert told == ", ".join(str(one.replace(annotation=one.empty)) for one in parameters), name
+    assert f"a collective of this group for {group.TIMEOUT_S:g} s" in " ".join(text_of(PAGE).split())
+
+
+def test_where_the_current_folder_is_on_the_path(place):
+    """With ``python -m aorta``, not with the program; the environment of pages leads to it, so that is taken away."""
+    folder, env = place
+    env = {**env, "PYTHONPATH": env["PYTHONPATH"].partition(":")[2], "AORTA_WORKLOADS": "burn=site_burn:Burn"}
+    script(
+        folder / "programs" / "aorta",
+        sys.executable,
+        "import sys\nfrom aorta.cli import main\nsys.exit(main())",
+    )
+    line = "sweep run --recipe burn.yaml --dry-run"
+    assert shell(f"python -m aorta {line}", folder, env).returncode == 0
+    done = shell(f"aorta {line}", folder, env)
+    assert done.returncode == 2
+    assert "site_burn" in done.stdout + done.stderr
 
 
 def test_every_attribute_of_a_class_with_its_default():
