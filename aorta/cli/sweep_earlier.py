@@ -38,15 +38,24 @@ def named_run(asked: Mapping[str, Any]) -> "Earlier | None":
     raise click.exceptions.Exit(2)
 
 
-def latest(asked: Mapping[str, Any], asked_for: "Asked", *, again: bool) -> "Earlier | None":
-    """Return the run that ``--resume`` alone means, or the one of a job that was started ``again``."""
+def latest(asked: Mapping[str, Any], asked_for: "Asked", starts: Mapping[str, int]) -> "Earlier | None":
+    """Return the run that ``--resume`` alone means, or the one of this job before it was started again.
+
+    ``starts`` are the jobs that this process is of, and how often each began again.
+    """
     from aorta.sweep.run.resume import latest_run
 
-    if asked["resume"] is None and not again:
+    by_itself = asked["resume"] is None
+    if by_itself and not any(starts.values()):
         return None
     plan = asked_for.plan
-    found = latest_run(asked["output"], plan.recipe.ticket, plan.workload, asked_for.fingerprint)
-    if found is None and not again:
+    found = latest_run(
+        asked["output"],
+        plan.recipe.ticket,
+        plan.workload,
+        lambda run: run.fingerprint == asked_for.fingerprint and not (by_itself and not run.is_of(starts)),
+    )
+    if found is None and not by_itself:
         raise Failure(
             f"no run of this recipe and command, with the same cells and trials, under {asked['output']};"
             " without --resume a new one begins"

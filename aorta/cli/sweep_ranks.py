@@ -83,14 +83,14 @@ def on_all_ranks(
     asked: "Asked", job: "Identity", errors: Sequence[str], join_s: float, go: "Callable[[Team], int]"
 ) -> int:
     """Meet the other ranks in ``join_s`` seconds; return the exit status. ``go`` is what rank 0 does."""
-    from aorta.launch.tasks import restarted
+    from aorta.launch.tasks import starts_of
     from aorta.sweep.ranks.facts import facts_of
     from aorta.sweep.ranks.follower import LostLeaderError
     from aorta.sweep.ranks.hello import hello_of
     from aorta.sweep.ranks.meeting import RefusedError
     from aorta.sweep.ranks.team import Team, join
 
-    own = hello_of(job, facts_of(asked.plan, asked.fingerprint), errors, again=restarted(os.environ))
+    own = hello_of(job, facts_of(asked.plan, asked.fingerprint), errors, starts_of(os.environ))
     try:
         if job.rank:
             return join(asked.plan, job, os.environ, own, join_s)

@@ -15,7 +15,7 @@ from aorta.cli.sweep_options import COMMAND_WORDS, LATEST, SweepCommand, no_word
 from aorta.cli.sweep_ranks import is_first, job_of, on_all_ranks, told_by_all
 from aorta.instrumentation.process import Stdout, Stopped, say
 from aorta.instrumentation.write import told
-from aorta.launch.tasks import restarted
+from aorta.launch.tasks import starts_of
 
 if TYPE_CHECKING:
     from aorta.sweep.definitions.registry import Registries
@@ -72,9 +72,9 @@ def _go(asked: Mapping[str, Any], asked_for: "Asked", earlier: "Earlier | None",
         from aorta.cli.sweep_junit import check_junit
 
         check_junit(asked["junit"])
-    again = restarted(os.environ) if team is None else team.restarted
+    starts = starts_of(os.environ) if team is None else team.starts
     with Stdout() as out:
-        return _run(asked, asked_for, earlier or latest(asked, asked_for, again=again), out, team)
+        return _run(asked, asked_for, earlier or latest(asked, asked_for, starts), out, team)
 
 
 def _check(asked: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Which of a job's tasks this process is, so that one of each node captures and no two write one file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 #: Slurm numbers the steps that are no ``srun`` (batch script, external, interactive) from here.
@@ -60,8 +60,12 @@ MPICH = Family(
 #: What names a job: of torchrun, of batch systems, in one of which several may be launched, and of any.
 TORCH_JOB, BATCH_JOBS = "TORCHELASTIC_RUN_ID", ("PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID")
 JOB_VARIABLES = ("SLURM_JOB_ID", TORCH_JOB, *BATCH_JOBS)
-#: How often a launcher started this task again: Slurm the job, an agent of torchrun its own workers.
-RESTARTS = ("SLURM_RESTART_COUNT", "TORCHELASTIC_RESTART_COUNT")
+#: What names a job that a launcher may start again, and how often it did: Slurm the job, an agent of torchrun
+#: its own workers.
+SLURM_JOB = ("SLURM_JOB_ID", "SLURM_RESTART_COUNT")
+AGENT_JOB = (TORCH_JOB, "TORCHELASTIC_RESTART_COUNT")
+#: What torchrun calls a job that was given no name.
+_NAMELESS = "none"
 
 
 class Tasks(NamedTuple):
@@ -138,10 +142,28 @@ def _place(environ: Mapping[str, str], family: Family, size: int, rank: int, *, 
     return Tasks(size, rank, local_rank, nodes, node, gathered)
 
 
-def restarted(environ: Mapping[str, str]) -> bool:
-    """Tell whether a launcher started this task again."""
-    counts = (environ.get(name, "").strip() for name in RESTARTS)
-    return any(count.isascii() and count.isdigit() and int(count[:20]) > 0 for count in counts)
+def starts_of(environ: Mapping[str, str]) -> dict[str, int]:
+    """Return the jobs that this task is of, by the variable and its value, and how often each began again."""
+    found = {}
+    for named, counted in (SLURM_JOB, AGENT_JOB):
+        name, count = environ.get(named, "").strip(), environ.get(counted, "").strip()
+        if name and name != _NAMELESS:
+            is_number = count.isascii() and count.isdigit()
+            found[f"{named}={name}"] = int(count[:9]) if is_number else 0
+    return found
+
+
+def starts_of_all(each: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the same of a whole job, given what the first task of each node told.
+
+    Each agent of torchrun counts the restarts that it was the cause of.
+    """
+    found: dict[str, int] = {}
+    for told in each:
+        for name, count in told.items():
+            before = found.get(name, 0)
+            found[name] = before + count if name.startswith(TORCH_JOB) else max(before, count)
+    return found
 
 
 def in_slurm_step(environ: Mapping[str, str]) -> bool:

@@ -77,7 +77,7 @@ def test_two_agents_as_two_nodes(job):
 def test_a_restart_of_workers_goes_on_with_the_run(job):
     job.recipe(trials=4, more="workload_config: {pause_ms: 1000}")
     (job.folder / "again.sh").write_text(AGAIN.format(python=torches.python()))
-    two_agents(job, "--max-restarts=1", "--no-python", "/bin/sh", "again.sh")
+    two_agents(job, "--max-restarts=1", "--rdzv-id=sweep1", "--no-python", "/bin/sh", "again.sh")
     codes, outs, errors = job.ended(150)
     assert codes == [0, 0], errors
     matrix = job.matrix()

@@ -234,17 +234,29 @@ def test_another_host_is_refused(sweeps):
 def test_a_job_that_was_started_again_goes_on_by_itself(sweeps):
     sweeps.recipe("none", trials=3)
     command = ("sh", "-c", 'echo "$AORTA_TRIAL" >> ran.txt; test -e go || test $AORTA_TRIAL = 0 || sleep 30')
-    process = sweeps.start(command=command)
+    process = sweeps.start(command=command, SLURM_JOB_ID="7")
     wait_for(lambda: "1" in sweeps.lines("ran.txt"))
     process.send_signal(signal.SIGTERM)
     process.communicate()
     sweeps.write("go", "")
-    again = sweeps.run(command=command, SLURM_RESTART_COUNT="1")
+    again = sweeps.run(command=command, SLURM_JOB_ID="7", SLURM_RESTART_COUNT="1")
     assert again.returncode == 0, again.stderr
     assert sweeps.lines("ran.txt") == ["0", "1", "1", "2"]
-    first = sweeps.run(command=command, SLURM_RESTART_COUNT="0")
+    assert sweeps.matrix()["starts"] == {"SLURM_JOB_ID=7": 1}
+    first = sweeps.run(command=command, SLURM_JOB_ID="8", SLURM_RESTART_COUNT="0")
     assert first.returncode == 0
     assert len(sweeps.runs) == 2
+
+
+def test_another_job_s_run_is_not_gone_on_with_and_none_twice(sweeps):
+    sweeps.recipe("none", trials=2)
+    first = sweeps.run(command=("true",), SLURM_JOB_ID="7")
+    # Its job was started again before aorta ever ran in it.
+    other = sweeps.run(command=("true",), SLURM_JOB_ID="8", SLURM_RESTART_COUNT="1")
+    assert (first.returncode, other.returncode, len(sweeps.runs)) == (0, 0, 2)
+    same = sweeps.run(command=("true",), SLURM_JOB_ID="7", SLURM_RESTART_COUNT="1")
+    assert (same.returncode, len(sweeps.runs)) == (0, 2)
+    assert f"{sweeps.runs[0]} is complete: nothing is run" in same.stderr.replace("./", "")
 
 
 def test_what_a_killed_run_left_running_is_ended_before_it_goes_on(sweeps):

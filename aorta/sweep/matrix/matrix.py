@@ -187,6 +187,7 @@ def _facts(plan: Plan, run: RunFacts) -> dict[str, Any]:
         "cwd": run.cwd,
         "host_digest": run.host_digest,
         "launcher": run.launcher,
+        "starts": dict(run.starts),
         "world_size": sum(len(node.ranks) for node in run.nodes) or 1,
         "nodes": [
             {"node": node.node, "ranks": list(node.ranks), "host_digest": node.host_digest}

@@ -95,6 +95,7 @@ def read(path: str) -> dict[str, Any]:
 def _complete(document: dict[str, Any]) -> None:
     """Add what a matrix has not that was written when all runs were of one rank."""
     node, digest = document.get("node"), document.get("host_digest")
-    one = [{"node": node, "ranks": [0], "host_digest": digest}] if isinstance(node, str) else []
-    for name, value in {"lost_rank": False, "launcher": None, "world_size": 1, "nodes": one}.items():
+    nodes = [{"node": node, "ranks": [0], "host_digest": digest}] if isinstance(node, str) else []
+    alone = {"lost_rank": False, "launcher": None, "world_size": 1, "nodes": nodes}
+    for name, value in {**alone, "starts": {}}.items():
         document.setdefault(name, value)

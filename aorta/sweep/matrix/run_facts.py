@@ -1,5 +1,9 @@
 """What the matrix is told of a run beside its plan: ``RunFacts``, and ``State`` for how far it is."""
 
+from collections.abc import Mapping
+
+import attrs
+
 from aorta.model.frozen import frozen
 
 RUNNING, COMPLETE, INTERRUPTED, STOPPED = STATES = ("running", "complete", "interrupted", "stopped")
@@ -21,7 +25,8 @@ class RunFacts:
     ``fingerprint`` is the recipe's. ``node`` is the host that writes, ``cwd`` the working directory,
     relative to the run's, ``host_digest`` the digest of what of the host's snapshot does not rest on this
     process. ``resumed_at`` are the times at which the run was gone on with. ``nodes`` are all of them, that
-    of rank 0 first; ``launcher`` is what started the ranks.
+    of rank 0 first; ``launcher`` is what started the ranks, ``starts`` the jobs that worked on it last, and
+    how often each had begun again.
     """
 
     run_id: str
@@ -37,6 +42,7 @@ class RunFacts:
     resumed_at: tuple[str, ...] = ()
     launcher: str | None = None
     nodes: tuple[NodeFacts, ...] = ()
+    starts: Mapping[str, int] = attrs.field(factory=dict)
 
 
 @frozen

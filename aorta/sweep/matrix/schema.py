@@ -143,6 +143,7 @@ MATRIX = object_of(
     cwd=or_null(TEXT),
     host_digest=or_null(TEXT),
     launcher=or_null(TEXT),
+    starts=by_name(COUNT),
     world_size=COUNT,
     nodes=list_of(_NODE),
     cells=list_of(_CELL),

@@ -19,7 +19,7 @@ class Hello:
     """One rank. ``facts`` are what all ranks must have alike: a name to a text, null where it is not known.
 
     ``problems`` keep this rank from running. ``job`` names the launched job: another one's is no peer.
-    ``restarted``: a launcher started it again, which the agent of another rank may not tell.
+    ``starts`` are the jobs that it is of, and how often each began again.
     """
 
     rank: int
@@ -30,7 +30,7 @@ class Hello:
     local_rank: int | None = None
     local_size: int | None = None
     node: int | None = None
-    restarted: bool = False
+    starts: Mapping[str, int] = attrs.field(factory=dict)
     facts: Mapping[str, str | None] = attrs.field(factory=dict)
     problems: tuple[str, ...] = ()
 
@@ -50,16 +50,19 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "local_rank": _NUMBER,
     "local_size": _NUMBER,
     "node": _NUMBER,
-    "restarted": bool,
+    "starts": dict,
     "facts": dict,
     "problems": (list, tuple),
 }
 
 
 def hello_of(
-    identity: Identity, facts: Mapping[str, str | None], problems: Sequence[str] = (), *, again: bool = False
+    identity: Identity,
+    facts: Mapping[str, str | None],
+    problems: Sequence[str] = (),
+    starts: Mapping[str, int] | None = None,
 ) -> Hello:
-    """Return what this process tells. ``again``: a launcher started it again."""
+    """Return what this process tells."""
     return Hello(
         rank=identity.rank,
         size=identity.size,
@@ -69,7 +72,7 @@ def hello_of(
         local_rank=identity.local_rank,
         local_size=identity.local_size,
         node=identity.node,
-        restarted=again,
+        starts=dict(starts or {}),
         facts=dict(facts),
         problems=tuple(problems),
     )
@@ -88,12 +91,14 @@ def from_message(message: Mapping[str, Any]) -> Hello:
     """
     given = {name: message[name] for name in _KINDS if name in message}
     for name, value in given.items():
-        if not isinstance(value, _KINDS[name]) or isinstance(value, bool) != (_KINDS[name] is bool):
+        if not isinstance(value, _KINDS[name]) or isinstance(value, bool):
             raise TypeError(name)
     if given.get("rank", 0) < 0 or not all(isinstance(one, str) for one in given.get("problems", ())):
         raise TypeError("rank or problems")
     if not all(isinstance(one, str | None) for one in given.get("facts", {}).values()):
         raise TypeError("facts")
+    if not all(type(one) is int for one in given.get("starts", {}).values()):
+        raise TypeError("starts")
     return Hello(**{**given, "problems": tuple(given.get("problems", ()))})
 
 

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 
 from aorta.launch.identity import Identity
+from aorta.launch.tasks import starts_of_all
 from aorta.sweep.planning.plan import Plan
 from aorta.sweep.ranks.executor import RanksExecutor
 from aorta.sweep.ranks.hello import Hello, placed, same_places
@@ -38,7 +39,9 @@ class Team:
         self.nodes: Nodes = SeveralNodes(self._leader, self._places)
         self.launcher: str | None = identity.launcher
         self.size = identity.size
-        self.restarted = any(place.restarted for place in self._places)
+        self.starts: Mapping[str, int] = starts_of_all(
+            place.starts for place in self._places if place.local_rank == 0
+        )
         self.warnings: Sequence[str] = tuple(same_places(self._places))
         self._leader.welcome(self._places)
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aorta.model.frozen import frozen
@@ -42,6 +42,11 @@ class Earlier:
         """Tell whether nothing was missing."""
         return bool(self.matrix["complete"])
 
+    def is_of(self, starts: Mapping[str, int]) -> bool:
+        """Tell whether it is of one of these jobs, and of a time before that began again the last time."""
+        own = self.matrix["starts"]
+        return any(name in own and own[name] < count for name, count in starts.items())
+
 
 def earlier_run(place: str) -> Earlier:
     """Return the run that a place stands for, as ``aorta sweep show`` takes it. Raises ResumeError."""
@@ -52,8 +57,10 @@ def earlier_run(place: str) -> Earlier:
         raise ResumeError(str(error)) from None
 
 
-def latest_run(output: str, ticket: str | None, workload: str, fingerprint: str) -> Earlier | None:
-    """Return the newest run of a recipe, of its ticket or else of another one; None where there is none."""
+def latest_run(
+    output: str, ticket: str | None, workload: str, is_wanted: Callable[[Earlier], bool]
+) -> Earlier | None:
+    """Return the newest run that is wanted, of its ticket or else of another one; None where none is."""
     own = place_of(output, ticket, workload)
     others = (entry.path for entry in _entries(output))
     for places in ([own], [os.path.join(place, slug(workload)) for place in others]):
@@ -63,7 +70,7 @@ def latest_run(output: str, ticket: str | None, workload: str, fingerprint: str)
                 found = earlier_run(entry.path)
             except ResumeError:
                 continue
-            if found.fingerprint == fingerprint:
+            if is_wanted(found):
                 return found
     return None
 

@@ -107,6 +107,7 @@ class Session:
             host_digest=nodes[0].host_digest,
             nodes=nodes,
             launcher=self._team.launcher,
+            starts=self._team.starts,
             argv=asked.argv,
             node=os.uname().nodename,
             cwd=run.relative(os.getcwd()),

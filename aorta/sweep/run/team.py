@@ -1,9 +1,10 @@
 """The ranks of a run and their nodes, as the run sees them. Here there is one rank, in this process."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from aorta.launch.tasks import starts_of
 from aorta.sweep.matrix.run_facts import NodeFacts
 from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.run.captures import Captures, described, environment_file
@@ -31,9 +32,11 @@ class Nodes(Protocol):
 class Team(Protocol):
     """The ranks of a run: how many, on which nodes, and what started them, null for one by itself.
 
-    ``warnings`` are what is odd about them.
+    ``warnings`` are what is odd about them, ``starts`` the jobs that they are of, and how often each
+    began again.
     """
 
+    starts: Mapping[str, int]
     launcher: str | None
     size: int
     warnings: Sequence[str]
@@ -76,6 +79,7 @@ class OneRank:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.nodes: Nodes = OneNode()
+        self.starts: Mapping[str, int] = starts_of(os.environ)
 
     def executor(self, _relative: Callable[[str], str]) -> Executor:
         """Return what runs trials here."""
