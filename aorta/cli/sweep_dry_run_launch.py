@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from aorta.launch.identity import Identity, identity_of
+from aorta.launch.identity import BY_HAND, HAND, Identity, identity_of
 from aorta.launch.ports import MEETING, PORT_BASE, PORTS, base_of, meeting_ports, told_base, trusts_agent
 from aorta.launch.tasks import LaunchError
 from aorta.model.text import printable
@@ -39,7 +39,8 @@ def _ranks(identity: Identity, least: int) -> str:
     if identity.alone:
         return f"1: no launcher started this{needed}"
     nodes = f" on {identity.nodes} nodes" if (identity.nodes or 1) > 1 else ""
-    return f"{identity.size}{nodes}, started by {printable(identity.launcher)}{needed}"
+    how = HAND if identity.launcher == BY_HAND else f"by {printable(identity.launcher)}"
+    return f"{identity.size}{nodes}, started {how}{needed}"
 
 
 def _meeting(environ: Mapping[str, str], identity: Identity) -> str:

@@ -22,7 +22,7 @@ def dry(job, *, recipe="r.yaml", rank=0, size=2, **env):
 def test_by_hand(job):
     code, rows, text = dry(job)
     assert code == 0, text
-    assert rows["Ranks"] == "2, started by environment"
+    assert rows["Ranks"] == "2, started by hand (RANK, WORLD_SIZE)"
     assert rows["Meeting"] == f"on 127.0.0.1, port {job.port} (MASTER_PORT)"
     assert rows["Trial ports"] == "for each trial any free one of rank 0's host"
     assert rows["Isolation"].startswith("process")

@@ -43,6 +43,12 @@ def test_the_page_says_where_the_ranks_were():
     assert "Ranks" not in alone.markdown(State(word="complete"))
 
 
+def test_ranks_by_hand_are_told_in_words():
+    hand = evolve(FOUR, launcher="by_hand")
+    text = matrix([cell("none")], [], run=hand).markdown(State(word="complete"))
+    assert "\n* Ranks: 4 on 2 nodes by hand (RANK, WORLD_SIZE): node1: 0-1, node2: 2-3\n" in text
+
+
 def test_many_nodes_are_not_all_named():
     many = tuple(NodeFacts(node=f"n{number}", ranks=(number,)) for number in range(20))
     text = matrix([cell("none")], [], run=evolve(FOUR, nodes=many)).markdown(State(word="complete"))

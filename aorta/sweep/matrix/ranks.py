@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aorta.launch.identity import BY_HAND, HAND
 from aorta.model.text import count_of
 from aorta.sweep.matrix.table import Cell
 
@@ -17,6 +18,7 @@ def ranks_line(head: Mapping[str, Any]) -> str | None:
         return None
     nodes = head["nodes"]
     launcher = f" ({head['launcher']})" if head["launcher"] else ""
+    launcher = f" {HAND}" if head["launcher"] == BY_HAND else launcher
     shown = ", ".join(f"{one['node']}: {runs_of(one['ranks'])}" for one in nodes[:TOLD])
     more = f", and {len(nodes) - TOLD} more" if len(nodes) > TOLD else ""
     return f"{head['world_size']} on {count_of(len(nodes), 'node')}{launcher}: {shown}{more}"
