@@ -16,7 +16,12 @@ PADDED = 44
 #: The most characters of a text in a line.
 LONG = 300
 
-_SPECIAL = re.compile(r"[\\|`*<>\[\]]|(?<!\w)_|_(?!\w)")
+#: What may be markup: underscores but for those within a word, an ampersand that begins an entity; at the
+#: begin of a text what begins a list or a heading, at its end what ends a heading.
+_SPECIAL = re.compile(
+    r"[\\|`*<>\[\]~]|(?<!\w)_+|_+(?!\w)|&(?=#?\w+;)"
+    r"|^ *(?:[+-](?= |$)|-(?=[- ]*$)|\d{1,9}[.)](?= |$)|#)|(?<= )#(?=#* *$)"
+)
 _ENCODED = re.compile(r"[^A-Za-z0-9/_.~-]")
 
 
@@ -173,4 +178,9 @@ def escaped(text: str) -> str:
     """Return a text that is itself in a page: in one line, nothing of it taken for markup."""
     shown = printable(text)
     shown = shown if len(shown) <= LONG else f"{shown[:LONG]}…"
-    return _SPECIAL.sub(r"\\\g<0>", shown)
+    return _SPECIAL.sub(_plain, shown)
+
+
+def _plain(found: re.Match[str]) -> str:
+    text = found[0]
+    return r"\_" * len(text) if text[0] == "_" else f"{text[:-1]}\\{text[-1]}"
