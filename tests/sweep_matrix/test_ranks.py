@@ -61,13 +61,14 @@ def test_reasons_of_different_ranks_are_one_kind():
         failing(0, 1, reason="1 failure, first in iteration 3"),
         failing(1, 2, reason="2 failure, first in iteration 9"),
         failing(2, 0, 1, 2, 3, reason="1 failure, first in iteration 3 (4 of 4 ranks failed)"),
+        evolve(failing(4, 0, 1, 2, 3), reason="all 4 ranks: 3 failures, first in iteration 5"),
         failing(
             3, 0, 3, reason="1 failure, first in iteration 1; rank 3 on node2 was lost: ended by SIGKILL"
         ),
     ]
     [made] = document([cell("none")], summaries, run=FOUR)["cells"]
     assert made["failure_kinds"] == [
-        {"kind": "N failure, first in iteration N", "trials": 3},
+        {"kind": "N failure, first in iteration N", "trials": 4},
         {"kind": "N failure, first in iteration N; a rank was lost: ended by SIGKILL", "trials": 1},
     ]
 
