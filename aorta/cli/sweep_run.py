@@ -51,7 +51,9 @@ def run(context: click.Context, /, **asked: Any) -> None:
         job = job_of(plan, os.environ)
         problems = _problems(plan, asked["output"] if job.rank == 0 else None)
     if asked["dry_run"]:
-        context.exit(_dry_run(plan, problems, asked["output"]))
+        from aorta.cli.sweep_dry_run_launch import port_problems
+
+        context.exit(_dry_run(plan, [*port_problems(job, os.environ), *problems], asked["output"]))
     asked_for = _asked_for(plan, registries, asked, problems)
     if job.alone:
         _refuse(problems)
