@@ -49,6 +49,22 @@ def test_ranks_by_hand_are_told_in_words():
     assert "\n* Ranks: 4 on 2 nodes by hand (RANK, WORLD_SIZE): node1: 0-1, node2: 2-3\n" in text
 
 
+def test_nodes_with_other_ranks_than_the_recipe_is_made_for_are_told_once_a_cell():
+    cells = [cell("none", workload_config={"expected_local_world_size": 8}), cell("a"), cell("b")]
+    other = {"topology_matches_recipe": False, "local_world_size": 2}
+    made = [trial("none", 0, metrics=other), trial("none", 1, "fail", metrics=other)]
+    made += [trial("a", 0, metrics={**other, "topology_matches_recipe": None})]
+    made += [trial("b", 0, metrics={"topology_matches_recipe": False})]
+    done = matrix(cells, made, run=FOUR)
+    warnings = done.document(State(word="complete"))["warnings"]
+    assert warnings == [
+        "cell none: nodes have other ranks than the recipe is made for:"
+        + " expected_local_world_size is 8, and a node has 2",
+        "cell b: nodes have other ranks than the recipe is made for",
+    ]
+    assert f"* Warning: {warnings[0]}\n" in notes(done.markdown(State(word="complete")))
+
+
 def test_many_nodes_are_not_all_named():
     many = tuple(NodeFacts(node=f"n{number}", ranks=(number,)) for number in range(20))
     text = matrix([cell("none")], [], run=evolve(FOUR, nodes=many)).markdown(State(word="complete"))

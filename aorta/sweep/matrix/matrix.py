@@ -9,6 +9,7 @@ from aorta.model.redact import redact_argv
 from aorta.sweep.matrix import cells
 from aorta.sweep.matrix.compare import Comparison, Pace, compared, paced
 from aorta.sweep.matrix.markdown import Page
+from aorta.sweep.matrix.ranks import FITS, other_topology
 from aorta.sweep.matrix.run_facts import COMPLETE, RunFacts, State
 from aorta.sweep.matrix.schema import SCHEMA_VERSION
 from aorta.sweep.matrix.statistics import ALPHA, DIRECTIONS
@@ -41,8 +42,11 @@ class Matrix:
 
     def add(self, summary: TrialSummary) -> None:
         """Count a trial. Raises KeyError for a cell that is not planned, ValueError for a trial twice."""
-        self._cells[summary.cell].add(summary)
+        cell = self._cells[summary.cell]
+        cell.add(summary)
         self._is_stale = True
+        if summary.metrics.get(FITS) is False:
+            self.warn(other_topology(cell.planned, summary.metrics))
 
     def restore(self, summaries: Iterable[TrialSummary]) -> None:
         """Count the trials of a run that is gone on with."""

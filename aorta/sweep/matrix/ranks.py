@@ -11,6 +11,9 @@ from aorta.sweep.matrix.table import Cell
 #: The most nodes, and ranks, that a line names.
 TOLD = 8
 
+#: The metric by which a workload says whether nodes have as many ranks as its recipe is made for.
+FITS = "topology_matches_recipe"
+
 
 def ranks_line(head: Mapping[str, Any]) -> str | None:
     """Return where the ranks of a run are: ``4 on 2 nodes (slurm): node1: 0-1, node2: 2-3``; null for one."""
@@ -64,6 +67,14 @@ def uneven(head: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[str]:
     if _are_uneven(ranks, head["world_size"]):
         parts = [f"rank {rank} on {node} in {count}" for (rank, node), count in ranks.most_common()]
         yield f"Ranks to blame for the {trials} trials that did not pass: {_listed(parts)}."
+
+
+def other_topology(cell: Cell, metrics: Mapping[str, Any]) -> str:
+    """Return that a cell ran on nodes with another number of ranks than its recipe is made for."""
+    name = "local_world_size"
+    numbers = (cell["workload_config"].get(f"expected_{name}"), metrics.get(name))
+    told = ": expected_{} is {}, and a node has {}".format(name, *numbers) if None not in numbers else ""
+    return f"cell {cell['name']}: nodes have other ranks than the recipe is made for{told}"
 
 
 def _are_uneven(counts: Mapping[Any, int], size: int) -> bool:
