@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from aorta.model.text import count_of, printable
 from aorta.sweep.matrix import notes
 from aorta.sweep.matrix.kinds import told
+from aorta.sweep.matrix.logs import log_of
 from aorta.sweep.matrix.ranks import by_rank, ranks_line
 from aorta.sweep.matrix.table import Cell, Column, columns, milliseconds
 
@@ -158,7 +159,8 @@ def _pointer(cell: Cell) -> str | None:
     for key, word in (("first_failure", "failure"), ("first_error", "error")):
         if cell[key]:
             why = f": {escaped(cell[key]['reason'])}" if cell[key]["reason"] else ""
-            log = f" (log: {_link(cell[key]['stderr'])})" if "stderr" in cell[key] else ""
+            path = log_of(cell[key])
+            log = f" (log: {_link(path)})" if path else ""
             lines.append(f"  * first {word}, {_link(cell[key]['path'])}{log}{why}")
     lines += [
         f"  * hint in {count_of(hint['trials'], 'trial')}: {escaped(hint['hint'])}"

@@ -20,7 +20,7 @@ from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.summary import TrialSummary
 
 #: What a trial of several ranks has beside.
-_OF_RANKS = ("rank", "node", "stderr")
+_OF_RANKS = ("rank", "node", "stderr", "log")
 
 
 class Matrix:
@@ -35,6 +35,7 @@ class Matrix:
         self._plan = plan
         self._cells = {cell.name: _Cell(cell, base, plan.recipe.warmup_steps) for cell in plan.cells}
         self._facts = _facts(plan, run)
+        self._folder = run.folder
         self._facts_text = _members(self._facts)
         self._warnings = list(dict.fromkeys(run.warnings))
         self._page = Page()
@@ -43,7 +44,7 @@ class Matrix:
     def add(self, summary: TrialSummary) -> None:
         """Count a trial. Raises KeyError for a cell that is not planned, ValueError for a trial twice."""
         cell = self._cells[summary.cell]
-        cell.add(summary)
+        cell.add(summary, self._folder)
         self._is_stale = True
         if summary.metrics.get(FITS) is False:
             self.warn(other_topology(cell.planned, summary.metrics))
@@ -125,11 +126,11 @@ class _Cell:
         self._first: dict[str, dict[str, Any]] = {}
         self._seen: tuple[int, Comparison, Pace] | None = None
 
-    def add(self, summary: TrialSummary) -> None:
+    def add(self, summary: TrialSummary, folder: str | None) -> None:
         if summary.trial in self._trials:
             raise ValueError(f"trial {summary.trial} of cell {summary.cell} is there already")
         self.tally.add(summary)
-        made = cells.trial(summary)
+        made = cells.trial(summary, folder)
         self._trials[summary.trial] = (_encoded(summary.path), _encoded(made))
         first = self._first.get(summary.verdict)
         if first is None or summary.trial < first["trial"]:

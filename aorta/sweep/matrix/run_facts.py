@@ -21,7 +21,8 @@ class RunFacts:
     ``fingerprint`` is the recipe's. ``node`` is the host that writes, ``cwd`` the working directory,
     relative to the run's, ``host_digest`` the digest of what of the host's snapshot does not rest on this
     process. ``resumed_at`` are the times at which the run was gone on with. ``nodes`` are all of them, that
-    of rank 0 first; ``launcher`` is what started the ranks.
+    of rank 0 first; ``launcher`` is what started the ranks. ``folder`` is the run's directory:
+    which of a rank's logs holds anything is looked up there, and not without it.
     """
 
     run_id: str
@@ -37,6 +38,7 @@ class RunFacts:
     resumed_at: tuple[str, ...] = ()
     launcher: str | None = None
     nodes: tuple[NodeFacts, ...] = ()
+    folder: str | None = None
 
 
 @frozen
