@@ -1,15 +1,26 @@
 """What a dry run tells of the job: how it was launched, and where its ranks and those of trials meet."""
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from aorta.launch.identity import Identity, identity_of
-from aorta.launch.ports import MEETING, PORT_BASE, PORTS, base_of, meeting_ports, told_base, trusts_agent
+from aorta.launch.identity import BY_HAND, HAND, Identity, identity_of
+from aorta.launch.ports import (
+    MEETING,
+    PORT_BASE,
+    PORTS,
+    base_of,
+    listening,
+    meeting_ports,
+    told_base,
+    trusts_agent,
+)
 from aorta.launch.tasks import LaunchError
 from aorta.model.text import printable
 from aorta.sweep.recipe.model import COMMAND
 
 if TYPE_CHECKING:
+    from aorta.sweep.planning.checks import Problem
     from aorta.sweep.planning.plan import Plan
 
 
@@ -34,12 +45,35 @@ def launch_rows(plan: "Plan", environ: Mapping[str, str]) -> Iterator[tuple[str,
         yield "Ranks", "not known"
 
 
+def port_problems(job: Identity, environ: Mapping[str, str]) -> "Iterator[Problem]":
+    """Yield why rank 0 could not wait for the others at the port that its launcher chose, where it is to."""
+    if job.alone or job.rank:
+        return
+    try:
+        ports = meeting_ports(environ, job)
+    except LaunchError:
+        # It is told already.
+        return
+    if len(ports) > 1 or not ports[0]:
+        # One of several that is free, or one of its own beside the agent's.
+        return
+    try:
+        listening(ports[0], str(job.address)).close()
+    except OSError as wrong:
+        from aorta.sweep.planning.checks import ERROR, Problem
+
+        why = f"MASTER_PORT is {ports[0]}, at which rank 0 cannot listen on {os.uname().nodename}"
+        text = f"{why} ({wrong.strerror}): choose another MASTER_PORT for this job"
+        yield Problem(severity=ERROR, text=text)
+
+
 def _ranks(identity: Identity, least: int) -> str:
     needed = f"; the workload needs {least} or more" if least > 1 else ""
     if identity.alone:
         return f"1: no launcher started this{needed}"
     nodes = f" on {identity.nodes} nodes" if (identity.nodes or 1) > 1 else ""
-    return f"{identity.size}{nodes}, started by {printable(identity.launcher)}{needed}"
+    how = HAND if identity.launcher == BY_HAND else f"by {printable(identity.launcher)}"
+    return f"{identity.size}{nodes}, started {how}{needed}"
 
 
 def _meeting(environ: Mapping[str, str], identity: Identity) -> str:

@@ -16,6 +16,7 @@ from aorta.cli.sweep_ranks import is_first, job_of, on_all_ranks, told_by_all
 from aorta.instrumentation.process import Stdout, Stopped, say
 from aorta.instrumentation.write import told
 from aorta.launch.tasks import starts_of
+from aorta.model.frozen import evolve
 
 if TYPE_CHECKING:
     from aorta.sweep.definitions.registry import Registries
@@ -50,7 +51,9 @@ def run(context: click.Context, /, **asked: Any) -> None:
         job = job_of(plan, os.environ)
         problems = _problems(plan, asked["output"] if job.rank == 0 else None)
     if asked["dry_run"]:
-        context.exit(_dry_run(plan, problems, asked["output"]))
+        from aorta.cli.sweep_dry_run_launch import port_problems
+
+        context.exit(_dry_run(plan, [*port_problems(job, os.environ), *problems], asked["output"]))
     asked_for = _asked_for(plan, registries, asked, problems)
     if job.alone:
         _refuse(problems)
@@ -133,7 +136,12 @@ def _recipe(asked: Mapping[str, Any], command: tuple[str, ...] | None, earlier: 
         disable_detectors=tuple(asked["disable_detector"]),
         command=command or (),
     )
-    return overlaid(load_recipe(path), options)
+    recipe = load_recipe(path)
+    if asked["recipe"] is None and earlier is not None:
+        # What the run keeps is made of the recipe that it was begun with.
+        source = earlier.matrix["recipe_source"]
+        recipe = evolve(recipe, source=source["path"], sha256=source["sha256"])
+    return overlaid(recipe, options)
 
 
 def _flat(lists: tuple[list[str], ...]) -> tuple[str, ...]:
@@ -237,19 +245,26 @@ def _went(session: "Session", asked: Mapping[str, Any]) -> "Done":
 
     shown = Shown(verbose=asked["verbose"] > 0, ranks=session.ranks)
     try:
-        return session.go(shown)
+        done = session.go(shown)
+        if not done.matrix["complete"]:
+            shown.close()
+            _say_way_on(session.ranks, done.path)
+        return done
     except (Stopped, OSError) as error:
         shown.close()
         if session.run is not None and session.run.begun:
-            path = session.run.path
-            say(f"aorta: what is known stands in {path}")
-            how = "go on with: aorta sweep run" if session.ranks == 1 else "go on by starting all ranks with"
-            say(f"aorta: {how} --resume {shlex.quote(path)}")
+            say(f"aorta: what is known stands in {session.run.path}")
+            _say_way_on(session.ranks, session.run.path)
         if isinstance(error, OSError):
             raise Failure(told(error, error.filename or "the results")) from None
         raise
     finally:
         shown.close()
+
+
+def _say_way_on(ranks: int, path: str) -> None:
+    how = "go on with: aorta sweep run" if ranks == 1 else "go on by starting all ranks with"
+    say(f"aorta: {how} --resume {shlex.quote(path)}")
 
 
 def _tell(asked: Mapping[str, Any], path: str, matrix: Mapping[str, Any], out: Stdout) -> int:

@@ -87,6 +87,7 @@ def _resume(folder: str) -> str:
 
 def trials_of(document: Mapping[str, Any], name: str, folder: str) -> list[str]:
     """Return the trials of a cell as lines: verdict, time, reason, record and logs. Raises Misuse."""
+    from aorta.cli.sweep_lost import lost_lines
     from aorta.sweep.matrix.table import against, duration, failures
 
     cell = next((one for one in document["cells"] if one["name"] == name), None)
@@ -109,7 +110,9 @@ def trials_of(document: Mapping[str, Any], name: str, folder: str) -> list[str]:
         parts += [f"exit {ended}"] if ended is not None else []
         lines.append(f"  {'  '.join(parts)}{_reason(trial)}")
         lines += [f"    {clean(path)}" for path in _files(trial, folder)]
-        lines += [f"    stderr ends: {clean(text)}" for text in _last_words(trial, folder)]
+        lines += [f"    {line}" for line in _last_words(trial, folder)]
+        if "rank" in trial and trial["verdict"] != PASS:
+            lines += [f"    {line}" for line in lost_lines(os.path.join(folder, trial["path"]))]
     return lines
 
 
@@ -118,20 +121,29 @@ def _reason(trial: Mapping[str, Any]) -> str:
 
 
 def _last_words(trial: Mapping[str, Any], folder: str) -> list[str]:
-    """Return the last line of a trial's standard error, where its reason is no more than how it ended."""
+    """Return the last line of a trial's log, where its reason is no more than how it ended.
+
+    It is the one of standard error, of one of several ranks also that of standard output.
+    """
+    from aorta.sweep.matrix.logs import telling_log
+
     reason = trial.get("reason") or ""
     if "rank" in trial:
         reason = reason.partition(": ")[2]
     if trial["verdict"] == PASS or not reason.startswith(_BARE):
         return []
-    log = trial.get("stderr") or f"{trial['path'].removesuffix('.json')}.stderr.log"
+    log = trial.get("stderr")
+    log = telling_log(folder, log) if log else f"{trial['path'].removesuffix('.json')}.stderr.log"
+    if log is None:
+        return []
     try:
         with open(os.open(os.path.join(folder, log), os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - _LAST_BYTES))
             text = stream.read().decode("utf-8", "replace").strip()
     except OSError:
         return []
-    return [text.rpartition("\n")[2].strip()[:300]] if text else []
+    name = "stdout" if log.endswith(".stdout.log") else "stderr"
+    return [f"{name} ends: {clean(text.splitlines()[-1].strip()[:300])}"] if text else []
 
 
 def _files(trial: Mapping[str, Any], folder: str) -> list[str]:

@@ -27,7 +27,7 @@ def end_summary(document: Mapping[str, Any]) -> str:
         counts["unjudged"] += cell["failure_rate"] is None
         counts["clean"] += _is_clean(cell)
     if counts["clean"] == len(cells) and document["complete"]:
-        return f"Sweep summary: all {count_of(len(cells), 'cell')} passed."
+        return f"Sweep summary: {'the cell' if len(cells) == 1 else f'all {len(cells)} cells'} passed."
     lot = [f"{counts['clean']} clean", f"{counts['failing']} with failing trials"]
     lot += [f"{counts['errors']} with errors", f"{counts['unjudged']} not judged"]
     lines = [f"Sweep summary: {count_of(len(cells), 'cell')}: {', '.join(lot)}."]

@@ -25,7 +25,9 @@ from aorta.launch.tasks import (
 from aorta.model.frozen import frozen
 from aorta.model.text import printable
 
-TORCHRUN, SLURM_STEP, BY_HAND, ALONE = ("torchrun", "slurm", "environment", "none")
+TORCHRUN, SLURM_STEP, BY_HAND, ALONE = ("torchrun", "slurm", "by_hand", "none")
+#: How a launch by hand is called in texts.
+HAND = "by hand (RANK, WORLD_SIZE)"
 LOOPBACK = "127.0.0.1"
 
 #: What is of one launch and of no other, and the same for all its processes.
@@ -193,9 +195,12 @@ def _address(environ: Mapping[str, str], tasks: Tasks, launcher: str) -> str:
         listed = environ.get("SLURM_STEP_NODELIST") or environ.get("SLURM_JOB_NODELIST") or ""
         if found := first_host(listed):
             return found
-    raise LaunchError(
-        f"the host of rank 0 is not known ({launcher} does not tell it): set MASTER_ADDR to it on all ranks"
+    why = (
+        f"ranks that are started {HAND} are not told it"
+        if launcher == BY_HAND
+        else f"{launcher} does not tell it"
     )
+    raise LaunchError(f"the host of rank 0 is not known ({why}): set MASTER_ADDR to it on all ranks")
 
 
 def _port(environ: Mapping[str, str]) -> int | None:

@@ -57,13 +57,22 @@ class Ranks(Workload):
     distributed_result_scope = RANK_LOCAL
     config_type = RanksConfig
 
+    def _check_planted(self) -> None:
+        planted, ranks, steps = self.config.inject, self.trial.world_size, self.config.steps
+        if planted is None:
+            return
+        for key, value, end, what in (
+            ("rank", planted.rank, ranks, f"{ranks} rank(s)"),
+            ("iteration", planted.iteration, steps, f"{steps} step(s)"),
+        ):
+            if value >= end:
+                raise ValueError(f"inject.{key} is {value}, with {what}: at most {end - 1}")
+
     def setup(self) -> None:
         """Reach the store; rank 0 serves it, unless torchrun's agent does."""
         self._server: Server | None = None
         self._store: Any = Alone(values={})
-        planted, ends = self.config.inject, (self.trial.world_size, self.config.steps)
-        if planted is not None and (planted.rank >= ends[0] or planted.iteration >= ends[1]):
-            raise ValueError("inject: there are {} ranks and {} iterations".format(*ends))
+        self._check_planted()
         if self.trial.world_size == 1:
             return
         if self.config.store == "agent":

@@ -46,7 +46,7 @@ def test_the_lines_for_a_laptop(place):
         done = shell(line, folder, env)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
     [run] = folder.glob("triage_results/_no_ticket_/ranks/2*")
-    assert "* Ranks: 2 on 1 node (environment): " in (run / "matrix.md").read_text()
+    assert "* Ranks: 2 on 1 node by hand (RANK, WORLD_SIZE): " in (run / "matrix.md").read_text()
     [tree] = [block.text for block in blocks(PAGE, "") if block.text.startswith("triage_results")]
     named = re.findall(r"trial_000\.\S+\.log|environments/local/env\.json|trial_000\.json|matrix\.\w+", tree)
     there = {str(path.relative_to(run)) for path in run.rglob("*")}

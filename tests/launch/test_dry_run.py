@@ -1,5 +1,8 @@
 """A dry run of several ranks: rank 0 tells where they would meet; on a laptop it tells what launch is needed."""
 
+import os
+import socket
+
 from tests.launch.environs import slurm
 
 NONE = dict.fromkeys(("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"))
@@ -22,10 +25,30 @@ def dry(job, *, recipe="r.yaml", rank=0, size=2, **env):
 def test_by_hand(job):
     code, rows, text = dry(job)
     assert code == 0, text
-    assert rows["Ranks"] == "2, started by environment"
+    assert rows["Ranks"] == "2, started by hand (RANK, WORLD_SIZE)"
     assert rows["Meeting"] == f"on 127.0.0.1, port {job.port} (MASTER_PORT)"
     assert rows["Trial ports"] == "for each trial any free one of rank 0's host"
     assert rows["Isolation"].startswith("process")
+
+
+def test_a_port_that_something_else_has(job):
+    taken = socket.create_server(("", job.port))
+    with taken:
+        code, rows, text = dry(job)
+        assert code == 2
+        assert rows["Meeting"] == f"on 127.0.0.1, port {job.port} (MASTER_PORT)"
+        assert (
+            f"error: MASTER_PORT is {job.port}, at which rank 0 cannot listen on {os.uname().nodename} (Address already"
+            " in use): choose another MASTER_PORT for this job\nThis would not run: 1 error."
+        ) in text
+        # The others need no port, nor does one rank, and an agent of torchrun serves there by right.
+        assert dry(job, rank=1) == (0, {}, "")
+        assert dry(job, size=1)[0] == 0
+        agent = {"TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_USE_AGENT_STORE": "True"}
+        code, rows, text = dry(job, **agent)
+        assert (code, rows["Ranks"]) == (0, "2, started by torchrun"), text
+        assert "No problem was found." in text
+    assert dry(job)[0] == 0
 
 
 def test_a_step_of_slurm(job):

@@ -29,8 +29,8 @@ def told(environ):
     ("environ", "wanted"),
     [
         (torchrun(3, 1), ("torchrun", 3, 4, 1, 2, 1, 2)),
-        (torch(3, 1, 4, 2, **AT), ("environment", 3, 4, 1, 2, None, 2)),
-        (torch(1, None, 2, None, **AT), ("environment", 1, 2, None, None, None, None)),
+        (torch(3, 1, 4, 2, **AT), ("by_hand", 3, 4, 1, 2, None, 2)),
+        (torch(1, None, 2, None, **AT), ("by_hand", 1, 2, None, None, None, None)),
         (slurm(3, 1), ("slurm", 3, 4, 1, None, 1, 2)),
         # torchrun under one task of a node
         ({**slurm(1, 0, 2), **torchrun(3, 1)}, ("torchrun", 3, 4, 1, 2, 1, 2)),
@@ -97,6 +97,15 @@ def test_the_host_of_rank_0(environ, wanted):
 def test_a_host_of_rank_0_that_nobody_told_has_to_be_set(environ):
     with pytest.raises(LaunchError, match="set MASTER_ADDR to it on all ranks"):
         identity_of(environ)
+
+
+def test_ranks_by_hand_are_told_what_is_missing():
+    with pytest.raises(LaunchError) as raised:
+        identity_of(torch(1, None, 2, None))
+    assert str(raised.value) == (
+        "the host of rank 0 is not known (ranks that are started by hand (RANK, WORLD_SIZE) are not told it):"
+        " set MASTER_ADDR to it on all ranks"
+    )
 
 
 def test_all_processes_of_a_job_have_one_name_for_it_that_no_other_job_has():

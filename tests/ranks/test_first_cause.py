@@ -160,7 +160,7 @@ def test_none_was_lost_where_none_was_started():
     assert first_cause(ends) is None
     outcome = merged(ends, "rank_local", str)
     assert (outcome.verdict, outcome.lost) == ("error", None)
-    assert outcome.reason.startswith("rank 0 on n: no python (2 of 2 ranks")
+    assert outcome.reason.startswith("all 2 ranks: no python")
 
 
 def test_an_end_comes_through_a_message_as_it_was():
@@ -187,7 +187,20 @@ def test_a_result_in_common_has_the_details_of_one_rank():
     assert [one["rank"] for one in merged(ends, "rank_local", str).failure_details] == [0, 1]
     outcome = merged(ends, "global", str)
     assert [one["rank"] for one in outcome.failure_details] == [0]
-    assert outcome.reason == "rank 0 on n: x (2 of 2 ranks failed)"
+    assert outcome.reason == "all 2 ranks: x"
+
+
+def test_ranks_that_failed_alike_are_told_together_and_others_by_the_first():
+    alike = [end(rank, "returned", verdict="fail") for rank in range(3)]
+    assert merged(alike, "rank_local", str).reason == "all 3 ranks: x"
+    other = end(1, "returned", verdict="fail", reason="y")
+    assert merged([alike[0], other, alike[2]], "rank_local", str).reason == (
+        "rank 0 on n: x (3 of 3 ranks failed)"
+    )
+    clean = end(1, "returned", verdict="pass", reason=None)
+    assert merged([clean, *alike[::2]], "rank_local", str).reason == "rank 0 on n: x (2 of 3 ranks failed)"
+    unstarted = [end(rank, "not_started") for rank in range(2)]
+    assert merged(unstarted, "rank_local", str).reason == "all 2 ranks: x"
 
 
 def test_who_hung_says_what_others_found_of_it():

@@ -39,8 +39,10 @@ def alone(folder, *words, **more):
 
 def test_a_run_that_lost_a_rank_is_gone_on_with(tmp_path, by_hand):
     recipe = losses.recipe_of(tmp_path, "kill", trials=3, only=0)
-    assert by_hand(recipe).ended()[0] == [1, 1]
+    codes, told = by_hand(recipe).ended()
     run = losses.only_run(tmp_path)
+    assert (codes, told[1]) == ([1, 1], "")
+    assert told[0].splitlines()[-1] == f"aorta: go on by starting all ranks with --resume {run}"
     before = records(run)
     assert list(before) == ["trial_000.json"]
     codes, told = by_hand(recipe, "--resume").ended()

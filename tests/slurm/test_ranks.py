@@ -24,7 +24,7 @@ def test_four_ranks_on_two_nodes(steps, told):
     matrix = run.matrix
     assert (matrix["state"], matrix["lost_rank"], matrix["warnings"]) == ("complete", False, [])
     assert (matrix["world_size"], matrix["node"]) == (4, "node1")
-    assert matrix["launcher"] == ("environment" if told == "torchrun" else "slurm")
+    assert matrix["launcher"] == ("by_hand" if told == "torchrun" else "slurm")
     assert [(node["node"], node["ranks"]) for node in matrix["nodes"]] == [
         ("node1", [0, 1]),
         ("node2", [2, 3]),

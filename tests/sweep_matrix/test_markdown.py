@@ -1,8 +1,11 @@
 """matrix.md, raw."""
 
+import html
+import random
 import re
 
 import pytest
+from markdown_it import MarkdownIt
 
 from aorta.cli.sweep_summary import end_summary
 from aorta.sweep.matrix.markdown import Page, escaped
@@ -288,7 +291,58 @@ def test_nothing_of_a_trial_is_markup():
 def test_escapes_keep_words_readable():
     assert escaped("tier4:python_traceback") == "tier4:python_traceback"
     assert escaped("_x_ y_z") == r"\_x\_ y_z"
+    assert escaped("/lib/ctypes/__init__.py a__b") == r"/lib/ctypes/\_\_init\_\_.py a__b"
+    assert escaped("1 & 2 &amp; --flag #3") == r"1 & 2 \&amp; --flag #3"
     assert len(escaped("x" * 400)) == 301
+
+
+def rendered(text):
+    """Return a page as a renderer shows it: lines of text alone."""
+    # It comes with rich, but not with the oldest that aorta takes.
+    renderer = MarkdownIt("commonmark")
+    made = renderer.enable(["table", "strikethrough"]).render(text)
+    return re.sub(r" +", " ", html.unescape(re.sub(r"<[^>]*>", "", made))).strip()
+
+
+#: How the page holds texts: the lines around them, and what is seen of those.
+PLACES = {
+    "line": ("* {}", "{}"),
+    "told": ("* Command: {}", "Command: {}"),
+    "bold": ("* **{}**: 1 of 2", "{}: 1 of 2"),
+    "heading": ("# Sweep matrix: {}", "Sweep matrix: {}"),
+    "callout": ("> **Stopped early ({}): 1 of 2.**", "Stopped early ({}): 1 of 2."),
+    "link": ("  * first error, [{}](cells/a.json): x", "first error, {}: x"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_renderer_shows_texts_as_they_are(place):
+    page, seen = PLACES[place]
+    chance = random.Random(place)
+    parts = [
+        *"__***```[]()<>||\\&##~~!-+=.:;/$'\"  19aé",
+        "__init__",
+        "&amp;",
+        "&#35;",
+        "1.",
+        "<b>",
+        "](x)",
+        "---",
+    ]
+    texts = ["/lib/python3.11/ctypes/__init__.py:519", "* a", "- - -", "1) x", "# a #", "`x` ~~y~~", "__x__"]
+    texts += ["".join(chance.choices(parts, k=chance.randint(1, 12))) for _ in range(400)]
+    for text in filter(None, (re.sub(" +", " ", one).strip() for one in texts)):
+        assert rendered(page.format(escaped(text))) == seen.format(text), text
+
+
+def test_a_renderer_shows_cells_of_the_table_as_they_are():
+    chance = random.Random(5)
+    for _ in range(300):
+        text = "".join(chance.choices("_*`[]<>|\\&#~ x", k=6)).strip()
+        shown = rendered(f"| Cell | B |\n| --- | --- |\n| {escaped(text)} | y |")
+        assert [line.strip() for line in shown.splitlines() if line.strip()][2:] == [
+            re.sub(" +", " ", one) for one in (text, "y") if one
+        ], text
 
 
 def test_a_page_made_of_the_document_is_the_same():

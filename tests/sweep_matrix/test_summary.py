@@ -16,7 +16,7 @@ def summary(cells, state=DONE, extra=()):
 
 def test_all_passed():
     assert end_summary(summary([("none", "ppp"), ("a", "pp")])) == "Sweep summary: all 2 cells passed."
-    assert end_summary(summary([("none", "p")])) == "Sweep summary: all 1 cell passed."
+    assert end_summary(summary([("none", "p")])) == "Sweep summary: the cell passed."
 
 
 def test_each_cell_that_is_not_clean_has_a_line():

@@ -82,6 +82,24 @@ def test_a_cell_that_is_gone_on_with_counts_all_of_its_trials(sweeps):
     assert sweeps.matrix()["cells"][0]["passed_count"] == 3
 
 
+def test_a_run_that_ended_early_says_how_to_go_on_and_keeps_the_name_of_its_recipe(sweeps):
+    sweeps.recipe("none, xnack", trials=1, more="fail_fast: true")
+    first = sweeps.run(command=("sh", "-c", 'test -n "$HSA_XNACK"'))
+    assert first.returncode == 0
+    path, begun = str(sweeps.only_run), sweeps.matrix()["recipe_source"]
+    assert first.stderr.splitlines()[-1] == f"aorta: go on with: aorta sweep run --resume {path}"
+    dry = sweeps.run("--resume", path, "--dry-run", recipe=None)
+    assert f"Recipe      {begun['path']}" in dry.stdout
+    assert f"sha256:{begun['sha256']}" in dry.stdout
+    done = sweeps.run("--resume", path, recipe=None)
+    assert (done.returncode, "go on" in done.stderr) == (0, False), done.stderr
+    assert (sweeps.matrix()["state"], sweeps.matrix()["recipe_source"]) == ("complete", begun)
+    assert (
+        f"* Recipe: {begun['path']} (sha256 {begun['sha256'][:10]})"
+        in (sweeps.only_run / "matrix.md").read_text()
+    )
+
+
 def test_interleaved_cells_are_told_once_each(sweeps):
     sweeps.recipe("none, xnack", trials=3)
     done = sweeps.run("--interleave", command=("true",))

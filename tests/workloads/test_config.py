@@ -9,6 +9,7 @@ from aorta.model.frozen import frozen
 from aorta.workloads.config import ConfigError, config_schema, described, make_config, rebuilt
 from aorta.workloads.discovery import BUILTIN, find
 from aorta.workloads.protocol import Workload
+from aorta.workloads.race.config import check_inject
 
 
 @attrs.frozen(kw_only=True)
@@ -119,6 +120,23 @@ def test_the_schema():
     assert keys["fans"].type == "list of {speed: int, name: str or null}"
     assert (keys["fans"].default, keys["fan"].default) == ([], None)
     assert config_schema(Free) == []
+
+
+@pytest.mark.parametrize(
+    ("inject", "told"),
+    [
+        ({"rank": 5}, "inject.rank is 5, with 2 ranks: at most 1"),
+        ({"rank": 1, "layer": 4}, "inject.layer is 4, with 4 layers in mode ddp: at most 3"),
+        ({"rank": 1, "iteration": 20}, "inject.iteration is 20, with 20 verified iterations: at most 19"),
+    ],
+)
+def test_a_corruption_that_race_would_plant_nowhere(inject, told):
+    config = make_config(find("race"), {"mode": "ddp", "inject": inject}, 20)
+    with pytest.raises(ValueError, match=f"^{told}$"):
+        check_inject(config, ranks=2, iterations=20)
+    last = make_config(find("race"), {"mode": "ddp", "inject": {"rank": 1, "layer": 3, "iteration": 19}}, 20)
+    check_inject(last, ranks=2, iterations=20)
+    check_inject(make_config(find("race"), {}, 20), ranks=2, iterations=20)
 
 
 @pytest.mark.parametrize("name", [name for name, _ in BUILTIN])

@@ -17,7 +17,7 @@ SMALL = {"model": {"vocab_size": 64, "hidden_size": 16, "ffn_size": 32}, "seq_le
 TRANSFORMER = {"compute_type": "transformer", "real_backward": True, "shared_layer_weights": True}
 CLEAN = {
     "default": {},
-    "ahead": {"h2d_prefetch": True, "reuse_buffers": False},
+    "ahead": {"h2d_prefetch": True, "reuse_buffers": False, "expected_local_world_size": 8},
     "ddp": {"mode": "ddp", "ddp_bucketed": True, "optimizer": "adamw", "optimizer_betas": [0.8, 0.9]},
     "fsdp": {"mode": "fsdp", **TRANSFORMER, "deterministic": True},
 }
@@ -57,6 +57,18 @@ def test_race_finds_nothing_where_nothing_is(races, cell):
         (0, "pass", "cpu"),
         (1, "pass", "cpu"),
     ]
+
+
+def test_race_says_where_a_node_has_other_ranks_than_the_recipe_is_made_for(races):
+    assert races.first("ahead")["metrics"]["topology_matches_recipe"] is False
+    for rank in range(2):
+        log = (races.run / f"cells/ahead/trial_000.rank{rank}.stdout.log").read_text()
+        assert f"rank {rank}: expected_local_world_size is 8, and this node has LOCAL_WORLD_SIZE=2\n" in log
+    [warning] = [one for one in races.matrix["warnings"] if "made for" in one]
+    assert warning == (
+        "cell ahead: nodes have other ranks than the recipe is made for: expected_local_world_size is 8, and"
+        " a node has 2"
+    )
 
 
 @pytest.mark.parametrize("mode", list(FLIPPED))
@@ -116,7 +128,7 @@ def test_what_is_planted_nowhere_is_refused(execute, python):
     where = Environment(name="torch", venv=os.path.dirname(os.path.dirname(python)))
     found = execute(workload="race", environment=where, environ={"PYTHONPATH": ""}, inject={"rank": 1})
     assert found.verdict == "error"
-    assert "inject: there are 1 ranks, 1 layers and 1 iterations" in found.reason
+    assert "ValueError: inject.rank is 1, with 1 rank: at most 0 (in setup)" in found.reason
 
 
 def test_without_torch_it_is_an_error(execute):

@@ -8,6 +8,7 @@ from typing import Any
 from aorta.model.redact import redact, redact_value
 from aorta.sweep.matrix.compare import Comparison, Pace
 from aorta.sweep.matrix.kinds import KEPT, rank
+from aorta.sweep.matrix.logs import telling_log
 from aorta.sweep.matrix.samples import Summed
 from aorta.sweep.matrix.statistics import wilson
 from aorta.sweep.matrix.tally import Tally
@@ -140,10 +141,11 @@ def _sorted(counts: Counter[str]) -> Sequence[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], rank(item[0]), item[0]))
 
 
-def trial(summary: TrialSummary) -> dict[str, Any]:
+def trial(summary: TrialSummary, folder: str | None = None) -> dict[str, Any]:
     """Return a trial as the document lists it; ``reason`` and how it exited only where there is one.
 
-    So is the ``rank`` that the reason is of, with its ``node`` and log.
+    So is the ``rank`` that the reason is of, with its ``node`` and logs; which of them holds anything is told
+    where the run's ``folder`` is known.
     """
     made: dict[str, Any] = {
         "trial": summary.trial,
@@ -161,6 +163,8 @@ def trial(summary: TrialSummary) -> dict[str, Any]:
         made["exit_code"] = summary.exit_code
     for one in summary.blamed[:1]:
         made |= {"rank": one.rank, "node": one.node, **({"stderr": one.stderr} if one.stderr else {})}
+        if one.stderr and folder is not None:
+            made["log"] = telling_log(folder, one.stderr)
     return made
 
 

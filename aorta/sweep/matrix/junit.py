@@ -6,6 +6,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from aorta.model.text import printable
+from aorta.sweep.matrix.logs import log_of
 from aorta.sweep.matrix.ranks import ranks_line
 from aorta.sweep.matrix.table import CALLED, Cell
 from aorta.sweep.outcome import ERROR, FAIL
@@ -76,7 +77,7 @@ def _case(suite: ET.Element, cell: Cell, trial: Mapping[str, Any]) -> None:
         ended = trial.get("signal") or trial.get("exit_code")
         message = trial.get("reason") or (f"ended with {ended}" if ended is not None else trial["verdict"])
         found = ET.SubElement(case, kind, message=_text(message), type=trial["verdict"])
-        found.text = "\n".join(_text(trial[name]) for name in ("path", "stderr") if name in trial)
+        found.text = "\n".join(_text(path) for path in (trial["path"], log_of(trial)) if path)
 
 
 def _count(element: ET.Element, tests: int, failures: int, errors: int, skipped: int) -> None:

@@ -52,7 +52,7 @@ def _of_any_rank(reason: str) -> str:
     """Return the reason of a trial of several ranks without which of them it was, on which node."""
     import re
 
-    text = re.sub(r"^rank \d+ on \S+: ", "", reason)
+    text = re.sub(r"^(?:rank \d+ on \S+|all \d+ ranks): ", "", reason)
     text = re.sub(r" \(\d+ of \d+ ranks [a-z ]+\)$", "", text)
     return re.sub(r"\brank \d+ on \S+", "a rank", text)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from aorta.model.text import count_of, printable
 from aorta.sweep.matrix import notes
 from aorta.sweep.matrix.kinds import told
+from aorta.sweep.matrix.logs import log_of
 from aorta.sweep.matrix.ranks import by_rank, ranks_line
 from aorta.sweep.matrix.table import Cell, Column, columns, milliseconds
 
@@ -16,7 +17,12 @@ PADDED = 44
 #: The most characters of a text in a line.
 LONG = 300
 
-_SPECIAL = re.compile(r"[\\|`*<>\[\]]|(?<!\w)_|_(?!\w)")
+#: What may be markup: underscores but for those within a word, an ampersand that begins an entity; at the
+#: begin of a text what begins a list or a heading, at its end what ends a heading.
+_SPECIAL = re.compile(
+    r"[\\|`*<>\[\]~]|(?<!\w)_+|_+(?!\w)|&(?=#?\w+;)"
+    r"|^ *(?:[+-](?= |$)|-(?=[- ]*$)|\d{1,9}[.)](?= |$)|#)|(?<= )#(?=#* *$)"
+)
 _ENCODED = re.compile(r"[^A-Za-z0-9/_.~-]")
 
 
@@ -153,7 +159,8 @@ def _pointer(cell: Cell) -> str | None:
     for key, word in (("first_failure", "failure"), ("first_error", "error")):
         if cell[key]:
             why = f": {escaped(cell[key]['reason'])}" if cell[key]["reason"] else ""
-            log = f" (log: {_link(cell[key]['stderr'])})" if "stderr" in cell[key] else ""
+            path = log_of(cell[key])
+            log = f" (log: {_link(path)})" if path else ""
             lines.append(f"  * first {word}, {_link(cell[key]['path'])}{log}{why}")
     lines += [
         f"  * hint in {count_of(hint['trials'], 'trial')}: {escaped(hint['hint'])}"
@@ -173,4 +180,9 @@ def escaped(text: str) -> str:
     """Return a text that is itself in a page: in one line, nothing of it taken for markup."""
     shown = printable(text)
     shown = shown if len(shown) <= LONG else f"{shown[:LONG]}…"
-    return _SPECIAL.sub(r"\\\g<0>", shown)
+    return _SPECIAL.sub(_plain, shown)
+
+
+def _plain(found: re.Match[str]) -> str:
+    text = found[0]
+    return r"\_" * len(text) if text[0] == "_" else f"{text[:-1]}\\{text[-1]}"

@@ -9,6 +9,7 @@ from aorta.model.redact import redact_argv
 from aorta.sweep.matrix import cells
 from aorta.sweep.matrix.compare import Comparison, Pace, compared, paced
 from aorta.sweep.matrix.markdown import Page
+from aorta.sweep.matrix.ranks import FITS, other_topology
 from aorta.sweep.matrix.run_facts import COMPLETE, RunFacts, State
 from aorta.sweep.matrix.schema import SCHEMA_VERSION
 from aorta.sweep.matrix.statistics import ALPHA, DIRECTIONS
@@ -19,7 +20,7 @@ from aorta.sweep.planning.plan import Plan, PlannedCell
 from aorta.sweep.summary import TrialSummary
 
 #: What a trial of several ranks has beside.
-_OF_RANKS = ("rank", "node", "stderr")
+_OF_RANKS = ("rank", "node", "stderr", "log")
 
 
 class Matrix:
@@ -34,6 +35,7 @@ class Matrix:
         self._plan = plan
         self._cells = {cell.name: _Cell(cell, base, plan.recipe.warmup_steps) for cell in plan.cells}
         self._facts = _facts(plan, run)
+        self._folder = run.folder
         self._facts_text = _members(self._facts)
         self._warnings = list(dict.fromkeys(run.warnings))
         self._page = Page()
@@ -41,8 +43,11 @@ class Matrix:
 
     def add(self, summary: TrialSummary) -> None:
         """Count a trial. Raises KeyError for a cell that is not planned, ValueError for a trial twice."""
-        self._cells[summary.cell].add(summary)
+        cell = self._cells[summary.cell]
+        cell.add(summary, self._folder)
         self._is_stale = True
+        if summary.metrics.get(FITS) is False:
+            self.warn(other_topology(cell.planned, summary.metrics))
 
     def restore(self, summaries: Iterable[TrialSummary]) -> None:
         """Count the trials of a run that is gone on with."""
@@ -121,11 +126,11 @@ class _Cell:
         self._first: dict[str, dict[str, Any]] = {}
         self._seen: tuple[int, Comparison, Pace] | None = None
 
-    def add(self, summary: TrialSummary) -> None:
+    def add(self, summary: TrialSummary, folder: str | None) -> None:
         if summary.trial in self._trials:
             raise ValueError(f"trial {summary.trial} of cell {summary.cell} is there already")
         self.tally.add(summary)
-        made = cells.trial(summary)
+        made = cells.trial(summary, folder)
         self._trials[summary.trial] = (_encoded(summary.path), _encoded(made))
         first = self._first.get(summary.verdict)
         if first is None or summary.trial < first["trial"]:

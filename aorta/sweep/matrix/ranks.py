@@ -4,11 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from aorta.launch.identity import BY_HAND, HAND
 from aorta.model.text import count_of
 from aorta.sweep.matrix.table import Cell
 
 #: The most nodes, and ranks, that a line names.
 TOLD = 8
+
+#: The metric by which a workload says whether nodes have as many ranks as its recipe is made for.
+FITS = "topology_matches_recipe"
 
 
 def ranks_line(head: Mapping[str, Any]) -> str | None:
@@ -17,6 +21,7 @@ def ranks_line(head: Mapping[str, Any]) -> str | None:
         return None
     nodes = head["nodes"]
     launcher = f" ({head['launcher']})" if head["launcher"] else ""
+    launcher = f" {HAND}" if head["launcher"] == BY_HAND else launcher
     shown = ", ".join(f"{one['node']}: {runs_of(one['ranks'])}" for one in nodes[:TOLD])
     more = f", and {len(nodes) - TOLD} more" if len(nodes) > TOLD else ""
     return f"{head['world_size']} on {count_of(len(nodes), 'node')}{launcher}: {shown}{more}"
@@ -62,6 +67,14 @@ def uneven(head: Mapping[str, Any], cells: Sequence[Cell]) -> Iterator[str]:
     if _are_uneven(ranks, head["world_size"]):
         parts = [f"rank {rank} on {node} in {count}" for (rank, node), count in ranks.most_common()]
         yield f"Ranks to blame for the {trials} trials that did not pass: {_listed(parts)}."
+
+
+def other_topology(cell: Cell, metrics: Mapping[str, Any]) -> str:
+    """Return that a cell ran on nodes with another number of ranks than its recipe is made for."""
+    name = "local_world_size"
+    numbers = (cell["workload_config"].get(f"expected_{name}"), metrics.get(name))
+    told = ": expected_{} is {}, and a node has {}".format(name, *numbers) if None not in numbers else ""
+    return f"cell {cell['name']}: nodes have other ranks than the recipe is made for{told}"
 
 
 def _are_uneven(counts: Mapping[Any, int], size: int) -> bool:

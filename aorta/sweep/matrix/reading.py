@@ -96,6 +96,6 @@ def _complete(document: dict[str, Any]) -> None:
     """Add what a matrix has not that was written when all runs were of one rank."""
     node, digest = document.get("node"), document.get("host_digest")
     nodes = [{"node": node, "ranks": [0], "host_digest": digest}] if isinstance(node, str) else []
-    alone = {"lost_rank": False, "launcher": None, "world_size": 1, "nodes": nodes}
-    for name, value in {**alone, "starts": {}}.items():
+    alone: dict[str, Any] = {"lost_rank": False, "launcher": None, "world_size": 1, "starts": {}}
+    for name, value in {**alone, "nodes": nodes}.items():
         document.setdefault(name, value)

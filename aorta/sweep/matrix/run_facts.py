@@ -26,7 +26,8 @@ class RunFacts:
     relative to the run's, ``host_digest`` the digest of what of the host's snapshot does not rest on this
     process. ``resumed_at`` are the times at which the run was gone on with. ``nodes`` are all of them, that
     of rank 0 first; ``launcher`` is what started the ranks, ``starts`` the jobs that worked on it last, and
-    how often each had begun again.
+    how often each had begun again. ``folder`` is the run's directory: which of a rank's logs holds anything
+    is looked up there, and not without it.
     """
 
     run_id: str
@@ -43,6 +44,7 @@ class RunFacts:
     launcher: str | None = None
     nodes: tuple[NodeFacts, ...] = ()
     starts: Mapping[str, int] = attrs.field(factory=dict)
+    folder: str | None = None
 
 
 @frozen

@@ -22,8 +22,8 @@ from aorta.sweep.outcome import SOURCES, VERDICTS
 SCHEMA_VERSION = 1
 
 _NODE = object_of(node=TEXT, ranks=list_of(COUNT), host_digest=or_null(TEXT))
-#: The rank that a reason is of, where there are several.
-_RANK = {"rank": COUNT, "node": TEXT, "stderr": TEXT}
+#: The rank that a reason is of, where there are several. ``log`` is that of its logs which holds anything.
+_RANK = {"rank": COUNT, "node": TEXT, "stderr": TEXT, "log": or_null(TEXT)}
 _TRIAL = object_of(
     ("started_at", "reason", "signal", "exit_code", *_RANK),
     trial=COUNT,

@@ -81,6 +81,8 @@ def _reason(telling: RankEnd, cause: RankEnd | None, ends: Sequence[RankEnd]) ->
     words = f"{telling.named}: {telling.outcome.reason}"
     if cause is not None and cause is not telling:
         words += f"; {cause.named} was lost: {cause.outcome.reason}"
+    elif cause is None and len({(end.outcome.verdict, end.outcome.reason) for end in ends}) == 1:
+        words = f"all {len(ends)} ranks: {telling.outcome.reason}"
     elif cause is None:
         alike = sum(end.outcome.verdict == telling.outcome.verdict for end in ends)
         word = "failed" if telling.outcome.verdict == FAIL else "have no verdict"

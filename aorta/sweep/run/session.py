@@ -108,6 +108,7 @@ class Session:
             nodes=nodes,
             launcher=self._team.launcher,
             starts=self._team.starts,
+            folder=run.path,
             argv=asked.argv,
             node=os.uname().nodename,
             cwd=run.relative(os.getcwd()),

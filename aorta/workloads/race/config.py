@@ -5,6 +5,7 @@ from typing import Any, Literal
 import attrs
 
 from aorta.model.frozen import frozen
+from aorta.model.text import count_of
 from aorta.workloads.config import described
 
 DEFAULT, DDP, FSDP = MODES = ("default", "ddp", "fsdp")
@@ -162,6 +163,22 @@ def sizes(config: RaceConfig, *, gpu: bool) -> Sizes:
         model_dim=chosen(config.model_dim, 2048, 64),
         seq_len=chosen(config.seq_len, 512, 16),
     )
+
+
+def check_inject(config: RaceConfig, *, ranks: int, iterations: int) -> None:
+    """Refuse a corruption that would be planted nowhere. Raises ValueError."""
+    planted = config.inject
+    if planted is None:
+        return
+    layers = config.num_layers if config.mode != DEFAULT else 1
+    of_mode = f" in mode {config.mode}"
+    for key, value, end, what in (
+        ("rank", planted.rank, ranks, count_of(ranks, "rank")),
+        ("layer", planted.layer, layers, count_of(layers, "layer") + of_mode),
+        ("iteration", planted.iteration, iterations, count_of(iterations, "verified iteration")),
+    ):
+        if value >= end:
+            raise ValueError(f"inject.{key} is {value}, with {what}: at most {end - 1}")
 
 
 def dtype_of(config: RaceConfig) -> Any:

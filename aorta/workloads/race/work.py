@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from aorta.workloads.protocol import DISTRIBUTED, PROCESS, RANK_LOCAL, Workload, WorkloadResult
-from aorta.workloads.race.config import RaceConfig, sizes
+from aorta.workloads.race.config import RaceConfig, check_inject, sizes
 from aorta.workloads.race.values import DIVERGENCE, LAYER_CHECKSUM
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Race(Workload):
         if queues is not None:
             # Read by the runtime when it starts, which is later than this.
             os.environ.setdefault("GPU_MAX_HW_QUEUES", str(queues))
+        self._tell_topology()
         import torch
 
         from aorta.workloads import group
@@ -52,20 +53,23 @@ class Race(Workload):
         values = values_of(trial.world_size, str(dtype_of(self.config)).removeprefix("torch."))
         self.device = group.device_of(self.config.device, trial)
         self.sizes = sizes(self.config, gpu=self.device.type == group.CUDA)
-        self._check_inject()
+        check_inject(self.config, ranks=trial.world_size, iterations=self.sizes.verify)
         group.join(trial.rank, trial.world_size, group.store_of(trial), self.device)
         self.mode = mode_of(self.config, self.sizes, values, trial.rank, self.device)
 
-    def _check_inject(self) -> None:
-        planted = self.config.inject
-        layers = self.config.num_layers if self.config.mode != "default" else 1
-        if planted is None:
-            return
-        ends = (self.trial.world_size, layers, self.sizes.verify)
-        if any(
-            at >= end for at, end in zip((planted.rank, planted.layer, planted.iteration), ends, strict=True)
-        ):
-            raise ValueError("inject: there are {} ranks, {} layers and {} iterations".format(*ends))
+    def _tell_topology(self) -> None:
+        """Say in the log where a node has other ranks than the recipe is made for."""
+        if self._fits() is False:
+            wanted, local = self.config.expected_local_world_size, os.environ["LOCAL_WORLD_SIZE"]
+            told = f"expected_local_world_size is {wanted}, and this node has LOCAL_WORLD_SIZE={local}"
+            sys.stdout.write(f"rank {self.trial.rank}: {told}\n")
+            sys.stdout.flush()
+
+    def _fits(self) -> bool | None:
+        """Tell whether a node has as many ranks as the recipe is made for; None where that is not known."""
+        local = os.environ.get("LOCAL_WORLD_SIZE")
+        wanted = self.config.expected_local_world_size
+        return None if wanted is None or not local else str(wanted) == local
 
     def run(self) -> WorkloadResult:
         """Do all iterations."""
@@ -161,7 +165,6 @@ class Race(Workload):
         elapsed: float,
     ) -> WorkloadResult:
         local = os.environ.get("LOCAL_WORLD_SIZE")
-        wanted = self.config.expected_local_world_size
         return WorkloadResult(
             passed=count == 0,
             failure_count=count,
@@ -176,7 +179,7 @@ class Race(Workload):
                 "rank": self.trial.rank,
                 "world_size": self.trial.world_size,
                 "local_world_size": int(local) if local and local.isdigit() else None,
-                "topology_matches_recipe": None if wanted is None or not local else str(wanted) == local,
+                "topology_matches_recipe": self._fits(),
                 "layers_verified": self.mode.layers,
                 "compute_reference": self.mode.compute.reference,
                 "reduce_scatter_oracle_dtype": "float32",
