@@ -5,8 +5,9 @@ import os
 
 from aorta.model.frozen import frozen
 
-#: What serves the process of a workload's trial while it runs: its request, its answer, its trace.
-WORKING = ("request.json", "response.json", "trace")
+#: What serves the process of a workload's trial while it runs: its request, what it found
+#: before it cleaned up, its answer, its trace.
+WORKING = ("request.json", "early.json", "response.json", "trace")
 
 
 @frozen
@@ -54,7 +55,8 @@ class TrialFiles:
 
     def clear(self) -> None:
         """Take away what served the trial's process: its request may hold secrets."""
-        for path in (*self.working().values(), f"{self.stem}.response.json.part"):
+        parts = [f"{self.stem}.{name}.part" for name in ("early.json", "response.json")]
+        for path in (*self.working().values(), *parts):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
 

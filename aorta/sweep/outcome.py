@@ -31,6 +31,8 @@ RETURNED, NOT_STARTED, RAISED, EXITED, SIGNALLED, TIMED_OUT, ABORTED, VANISHED =
     "aborted",
     "vanished",
 )
+#: Of a process that did not tell its end itself.
+LOST = (EXITED, SIGNALLED, TIMED_OUT, ABORTED)
 
 
 @frozen

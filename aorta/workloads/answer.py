@@ -1,5 +1,6 @@
 """A trial by its request, and the answer: one file that appears whole or not at all."""
 
+import contextlib
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -16,14 +17,27 @@ LIMIT = 8 << 20
 def answer(request: Mapping[str, Any], trace: int) -> None:
     """Do the trial of a request and write the answer."""
     own = os.getpid()
-    report = _done(request, lambda phase: mark(trace, PHASE, phase))
+
+    def found(report: Report) -> None:
+        if os.getpid() == own:
+            _tell_early(request, report)
+
+    report = _done(request, lambda phase: mark(trace, PHASE, phase), found)
     if os.getpid() != own:
         # A child of the workload's that came back here; the trial is its parent's.
         os._exit(0)
     _write(request["response"], request["nonce"], report)
 
 
-def _done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
+def _tell_early(request: Mapping[str, Any], report: Report) -> None:
+    """Leave what ``run`` came to, for a ``cleanup`` that does not end."""
+    with contextlib.suppress(OSError, ValueError):
+        _write(request["early"], request["nonce"], report)
+
+
+def _done(
+    request: Mapping[str, Any], began: Callable[[str], None], found: Callable[[Report], None]
+) -> Report:
     """Do the trial and return its report."""
     from aorta.workloads.body import exception, perform
     from aorta.workloads.config import rebuilt
@@ -41,7 +55,7 @@ def _done(request: Mapping[str, Any], began: Callable[[str], None]) -> Report:
     told = dict(request["trial"])
     if told["agent_store"] is not None:
         told["agent_store"] = AgentStore(**told["agent_store"])
-    return perform(cls, config, TrialInfo(**told), began=began)
+    return perform(cls, config, TrialInfo(**told), began=began, found=found)
 
 
 def _write(path: str, nonce: str, report: Report) -> None:

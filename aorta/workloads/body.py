@@ -25,16 +25,18 @@ def perform(
     *,
     began: Callable[[str], None] = lambda _phase: None,
     passes: Callable[[BaseException], bool] = lambda _error: False,
+    found: Callable[[Report], None] = lambda _report: None,
 ) -> Report:
     """Do one trial of a workload and return what became of it.
 
     ``began`` is told each phase as it begins. An exception that ``passes`` is raised on, after ``cleanup``;
-    all others, SystemExit and KeyboardInterrupt among them, become part of the report.
+    all others, SystemExit and KeyboardInterrupt among them, become part of the report. ``found`` is told the
+    report of a body that is no pass before ``cleanup``, which may never end.
     """
     begun = time.perf_counter()
     workload: Workload | None = None
     result: Any = None
-    raised, cleanup, device, phase = None, None, None, CONSTRUCT
+    report, raised, phase = Report(), None, CONSTRUCT
     try:
         began(CONSTRUCT)
         workload = cls(config)
@@ -45,17 +47,26 @@ def perform(
         result = workload.run()
     except BaseException as error:
         raised = exception(error, phase)
+        report = Report(raised=raised)
         if passes(error):
             raise
     finally:
         if workload is not None:
-            device = _device(workload)
+            report = Report(raised=raised) if raised is not None else _told(result)
+            report = evolve(report, elapsed_s=time.perf_counter() - begun, device=_device(workload))
+            if not report.passed:
+                found(report)
             began(CLEANUP)
-            cleanup = _cleaned(workload, passes)
-    elapsed = time.perf_counter() - begun
-    if raised is not None:
-        return Report(elapsed_s=elapsed, raised=raised, cleanup=cleanup, device=device)
-    return evolve(_read(result, elapsed, cleanup), device=device)
+            report = evolve(report, cleanup=_cleaned(workload, passes))
+    return evolve(report, elapsed_s=time.perf_counter() - begun)
+
+
+def _told(result: Any) -> Report:
+    """Return the report of what ``run`` returned; to read it may run the workload's own code."""
+    try:
+        return _read(result)
+    except Exception as error:
+        return Report(raised=exception(error, RUN))
 
 
 def _device(workload: Workload) -> str | None:
@@ -103,18 +114,16 @@ def exception(error: BaseException, phase: str) -> Raised:
     )
 
 
-def _read(result: Any, elapsed: float, cleanup: Raised | None) -> Report:
+def _read(result: Any) -> Report:
     """Return the report of what ``run`` returned."""
     if not isinstance(result, WorkloadResult):
         given = "nothing" if result is None else f"an object of {type(result).__name__}"
-        return Report(elapsed_s=elapsed, cleanup=cleanup, wrong=f"run() returned {given}, no WorkloadResult")
+        return Report(wrong=f"run() returned {given}, no WorkloadResult")
     plain = Plain()
     passed = _truth(result.passed)
     metrics = plain.mapping(result.metrics, "metrics")
     details = _details(result.failure_details, plain)
     return Report(
-        elapsed_s=elapsed,
-        cleanup=cleanup,
         wrong=None if passed is not None else f"passed is {str(result.passed)[:60]!r}, not true or false",
         passed=passed,
         failure_count=plain.count(result.failure_count, "failure_count") or 0,

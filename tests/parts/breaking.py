@@ -13,7 +13,9 @@ MUCH = 20 << 20
 
 
 class Breaking(Losing):
-    """Its ``way`` may be ``lingers``, ``much``, ``cleanup-raises``, ``asserts``, ``leaves`` or ``slow-to-clean`` too."""
+    """Its ``way`` may be ``lingers``, ``much``, ``cleanup-raises``, ``asserts``,
+    ``leaves``, ``slow-to-clean`` or ``found-then-hangs`` too.
+    """
 
     def join(self):
         """Find the others, if there are any."""
@@ -33,6 +35,12 @@ class Breaking(Losing):
             raise AssertionError("the sum is wrong")
         if self.is_lost_in("leaves"):
             return WorkloadResult(passed=True, executed_iterations=1, configured_iterations=4)
+        if self.is_lost_in("found-then-hangs"):
+            self.meet()
+            details = ({"hint": "a wrong sum in layer 3"},)
+            return WorkloadResult(
+                passed=False, failure_count=1, failure_details=details, executed_iterations=1
+            )
         if self.is_planted("slow-to-clean"):
             return self.run_raising()
         result = super().run()
@@ -62,4 +70,6 @@ class Breaking(Losing):
             raise OSError("planted in cleanup")
         if self.is_lost_in("slow-to-clean"):
             time.sleep(2)
+        if self.is_lost_in("found-then-hangs"):
+            time.sleep(1000)
         super().cleanup()

@@ -151,3 +151,15 @@ def test_the_first_of_several_exceptions_is_the_one_that_was_raised_first(tmp_pa
     assert record_of(only_run(tmp_path))["reason"].startswith(
         f"rank 1 on {HOST}: ValueError: planted in rank 1"
     )
+
+
+def test_what_a_rank_found_stands_whatever_becomes_of_its_cleanup(tmp_path, by_hand):
+    recipe = recipe_of(tmp_path, "found-then-hangs", workload=ODD, limit=6, wait_s=1)
+    codes, told = by_hand(recipe, environ=odd(tmp_path)).ended()
+    assert codes == [1, 1], told
+    record = record_of(only_run(tmp_path))
+    assert record["verdict"] == "fail"
+    assert f"rank 1 on {HOST}: 1 failure: a wrong sum in layer 3; then " in record["reason"]
+    assert (record["lost"]["rank"], record["lost"]["phase"]) == (1, "cleanup")
+    assert record["failure_details"] == [{"rank": 1, "hint": "a wrong sum in layer 3"}]
+    assert_nothing_left(only_run(tmp_path))

@@ -50,11 +50,12 @@ def _found(end: RankEnd) -> bool:
 def _whole(ends: Sequence[RankEnd], scope: str) -> Outcome:
     """Return rank 0's outcome with what all ranks found; its times and metrics stand for all."""
     own = ends[0].outcome
-    told = [end for end in ends if not end.is_lost]
+    told = [end for end in ends if not end.is_lost or end.outcome.failure_details]
     counts = {word: sum(end.outcome.verdict == word for end in ends) for word in (PASS, FAIL, ERROR)}
     metrics = {**own.metrics, "rank_outcomes": {**counts, "world_size": len(ends)}}
     if scope != RANK_LOCAL:
-        told = told[:1]
+        # Any rank's failure is the trial's.
+        told = sorted(told, key=lambda end: end.outcome.verdict != FAIL)[:1]
     details = [{"rank": end.rank, **detail} for end in told for detail in end.outcome.failure_details]
     notes = [
         f"{end.named}: {note}" for end in ends for note in end.outcome.notes if not note.startswith(_QUIET)
@@ -108,7 +109,8 @@ def _blamed(cause: RankEnd, ends: Sequence[RankEnd]) -> RankEnd:
 
 def _hung(cause: RankEnd, ends: Sequence[RankEnd]) -> str | None:
     """Return what is to be said of a rank that was ended and had hung, as another one tells; else null."""
-    if cause.outcome.end != ABORTED or cause.waits:
+    found = cause.outcome.verdict == FAIL
+    if found or cause.outcome.end != ABORTED or cause.waits:
         return None
     others = [end for end in ends if end is not cause and end.outcome.end in (RAISED, SIGNALLED, EXITED)]
     if not others:

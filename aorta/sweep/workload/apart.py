@@ -13,7 +13,7 @@ from aorta.instrumentation.process import Stopped
 from aorta.model.frozen import evolve
 from aorta.sweep.command.running import CannotStartError
 from aorta.sweep.command.start import CHANNEL
-from aorta.sweep.outcome import Outcome
+from aorta.sweep.outcome import LOST, Outcome
 from aorta.sweep.planning.plan import PlannedCell
 from aorta.sweep.spec import TrialSpec
 from aorta.sweep.workload import verdict
@@ -75,7 +75,11 @@ class Apart:
             if end.timed_out or end.aborted:
                 # Whoever would record it may be gone.
                 _keep_stacks(end.stacks, files.stacks)
-            return self._outcome(spec, end, _answer(paths["response.json"], request["nonce"]))
+            outcome = self._outcome(spec, end, _answer(paths["response.json"], request["nonce"]))
+            early = _answer(paths["early.json"], request["nonce"]) if outcome.end in LOST else None
+            if early is None:
+                return outcome
+            return verdict.with_what_was_found(verdict.outcome_of(from_json(early), spec.cell.steps), outcome)
         except Stopped:
             # Its trial has no record.
             _keep_stacks(stacks_in(paths["trace"]), files.stacks)
@@ -98,6 +102,7 @@ class Apart:
             "target": self._target,
             "config": spec.cell.workload_config,
             "trial": _as_mapping(info),
+            "early": paths["early.json"],
             "response": paths["response.json"],
             "trace": paths["trace"],
             "parent": os.getpid() if threading.current_thread() is threading.main_thread() else None,

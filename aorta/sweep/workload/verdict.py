@@ -183,6 +183,25 @@ def crashed_after(outcome: Outcome, name: str) -> Outcome:
     return evolve(outcome, notes=(*outcome.notes, note), signal=name)
 
 
+def with_what_was_found(found: Outcome, ended: Outcome) -> Outcome:
+    """Return the outcome of a worker that told what ``run`` came to, and did not end well after that."""
+    raised = found.end == RAISED
+    return evolve(
+        found,
+        verdict=FAIL if FAIL in (found.verdict, ended.verdict) else ERROR,
+        reason=one_line(f"{found.reason}; then {ended.reason}"),
+        traceback=found.traceback or ended.traceback,
+        exit_code=ended.exit_code,
+        signal=ended.signal,
+        timed_out=ended.timed_out,
+        elapsed_s=ended.elapsed_s or found.elapsed_s,
+        notes=(*found.notes, *ended.notes),
+        end=found.end if raised else ended.end,
+        phase=found.phase if raised else ended.phase,
+        env_late=ended.env_late,
+    )
+
+
 def signal_in(status: int | None) -> str | None:
     """Return the name of the signal that a negative exit status stands for; None for another status."""
     return None if status is None or status >= 0 else signal_name(-status)
