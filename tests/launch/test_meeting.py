@@ -29,7 +29,7 @@ def test_three_ranks_of_which_rank_0_comes_last(job):
     codes, _, errors = job.ended()
     assert codes == [0, 0, 0], errors
     matrix = job.matrix()
-    assert (matrix["world_size"], matrix["launcher"]) == (3, "environment")
+    assert (matrix["world_size"], matrix["launcher"]) == (3, "by_hand")
 
 
 def test_another_recipe(job):
@@ -72,6 +72,21 @@ def test_another_version_of_a_workload(job):
         (place / "mine.py").write_text(text)
         path = f"{job.environ(0)['PYTHONPATH']}:{place}"
         job.start(rank, recipe=recipe, PYTHONPATH=path, AORTA_WORKLOADS="mine=mine:Mine")
+    [line] = job.refused()
+    assert re.search(r"the code of workload mine is sha256:\w+ on rank 1 on \S+, and sha256:", line)
+
+
+def test_another_version_of_what_a_workload_imports_from_beside_it(job):
+    recipe = job.recipe("mine.yaml", workload="mine")
+    for rank in (0, 1):
+        place = job.folder / f"node{rank}" / "site_tools"
+        place.mkdir(parents=True)
+        (place / "__init__.py").write_text("")
+        (place / "numbers.py").write_text(f"NUMBER = {rank}\n")
+        text = "from aorta.workloads.ranks import Ranks\nfrom site_tools import numbers\nclass Mine(Ranks): pass\n"
+        (place / "mine.py").write_text(text)
+        path = f"{job.environ(0)['PYTHONPATH']}:{place.parent}"
+        job.start(rank, recipe=recipe, PYTHONPATH=path, AORTA_WORKLOADS="mine=site_tools.mine:Mine")
     [line] = job.refused()
     assert re.search(r"the code of workload mine is sha256:\w+ on rank 1 on \S+, and sha256:", line)
 

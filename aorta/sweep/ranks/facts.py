@@ -2,8 +2,10 @@
 
 import contextlib
 import hashlib
+import os
 import platform
 import sys
+import sysconfig
 from importlib.metadata import PackageNotFoundError, version
 
 from aorta.instrumentation.about import tool
@@ -32,12 +34,30 @@ def facts_of(plan: Plan, fingerprint: str) -> dict[str, str | None]:
 
 
 def _digest_of(workload: type) -> str | None:
-    """Return the beginning of the SHA-256 of the file that a class is in."""
+    """Return the beginning of the SHA-256 of a class's code: its file, and what that loads from beside it."""
+    digest = hashlib.sha256()
     try:
-        with open(str(sys.modules[workload.__module__].__file__), "rb") as file:
-            return f"sha256:{hashlib.sha256(file.read()).hexdigest()[:12]}"
-    except (OSError, KeyError, AttributeError):
+        for name, path in sorted(_code_of(workload.__module__).items()):
+            with open(path, "rb") as file:
+                digest.update(f"{name} ".encode() + hashlib.sha256(file.read()).digest())
+    except (OSError, KeyError, AttributeError, TypeError):
         return None
+    return f"sha256:{digest.hexdigest()[:12]}"
+
+
+def _code_of(module: str) -> dict[str, str]:
+    """Return the files of a module and of those loaded from its package or folder, by the modules' names."""
+    own, top = sys.modules[module].__file__, module.partition(".")[0]
+    found = {module: str(own)}
+    folder = os.path.dirname(str(sys.modules[top].__file__))
+    if top == "aorta" or folder in sysconfig.get_paths().values():
+        # aorta's own version is another fact, and a folder of everything is nobody's code.
+        return found
+    for name, each in list(sys.modules.items()):
+        path = getattr(each, "__file__", None)
+        if isinstance(path, str) and path.startswith(os.path.join(folder, "")):
+            found[name] = path
+    return found
 
 
 def _version(name: str) -> str | None:
