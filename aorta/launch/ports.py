@@ -62,8 +62,7 @@ def meeting_ports(environ: Mapping[str, str], identity: Identity) -> Sequence[in
     base = base_of(environ, identity)
     if base is None:
         raise LaunchError(
-            f"nobody told where the ranks meet ({identity.launcher} does not): set MASTER_PORT, or"
-            f" {PORT_BASE}, to the same number on all of them"
+            f"nobody told where the ranks meet: set MASTER_PORT, or {PORT_BASE}, to the same number on all"
         )
     return range(base + PORTS - MEETING, base + PORTS)
 

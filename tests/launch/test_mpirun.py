@@ -52,5 +52,5 @@ def test_without_a_port_mpich_s_ranks_say_what_to_set(job):
     assert done.returncode == 2
     lines = {line for line in done.stderr.splitlines() if line.startswith("aorta: ")}
     assert len(lines) == 1, done.stderr
-    assert "nobody told where the ranks meet (mpich does not): set MASTER_PORT" in lines.pop()
+    assert "nobody told where the ranks meet: set MASTER_PORT" in lines.pop()
     assert job.runs == []

@@ -238,7 +238,7 @@ def test_too_few_ranks_are_so_here(told):
 def test_ranks_that_nobody_told_where_to_meet(told):
     launched = {"PMI_SIZE": "2", "PMI_RANK": "0", "MPI_LOCALRANKID": "0", "MPI_LOCALNRANKS": "2"}
     (line,) = errors(told(Recipe(workload="pair", cells=(cell("a"),)), {**PLAIN, **launched}))
-    assert line.startswith("nobody told where the ranks meet (mpich does not): set MASTER_PORT, or ")
+    assert line.startswith("nobody told where the ranks meet: set MASTER_PORT, or ")
 
 
 def test_more_trials_than_ports(told):

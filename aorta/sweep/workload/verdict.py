@@ -1,5 +1,7 @@
 """Verdicts on workloads: from the report of a trial's body, or from an end without one."""
 
+import re
+
 from aorta.model.frozen import evolve
 from aorta.sweep.command.exits import CRASHES, signal_name
 from aorta.sweep.outcome import (
@@ -208,7 +210,10 @@ def signal_in(status: int | None) -> str | None:
 
 
 def place(stacks: str) -> str:
-    """Return where the thread was that crashed, else the main one, by what faulthandler wrote."""
+    """Return where the thread was that crashed, else the main one, by what faulthandler wrote.
+
+    It is the innermost line that is no library's: what a trial is about is not in there.
+    """
     if not stacks:
         return ""
     from aorta.host.interpreter import place_in
@@ -218,7 +223,16 @@ def place(stacks: str) -> str:
         stacks = stacks[current:]
         following = stacks.find("\n\nThread")
         stacks = stacks[:following] if following > 0 else stacks
-    return place_in(stacks)
+    stacks = stacks[max(stacks.rfind(_FIRST_LAST), 0) :]
+    lines = [line for line in stacks.splitlines() if not _OF_A_LIBRARY.search(line)]
+    return place_in("\n".join(lines)) or place_in(stacks)
+
+
+#: How faulthandler begins a stack; and frames of Python's own modules, of what is installed, and of aorta.
+_FIRST_LAST = "(most recent call first):"
+_OF_A_LIBRARY = re.compile(
+    r'File "(?:<frozen |[^"]*(?:/lib(?:64)?/python3[^/]*/|/dist-packages/|/aorta/workloads/))'
+)
 
 
 def one_line(text: str) -> str:
