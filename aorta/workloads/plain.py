@@ -7,6 +7,9 @@ from typing import Any
 #: How deep a value may be nested, and how many members a whole one may have.
 DEPTH, MEMBERS = 8, 20_000
 
+#: How many numbers are kept, of the times of steps; and of how many bits whole ones may be.
+NUMBERS, BITS = 200_000, 64
+
 
 class NotPlainError(ValueError):
     """A value that JSON does not have; the text says what it is."""
@@ -30,24 +33,27 @@ class Plain:
             try:
                 made[_key(key)] = self._value(one, DEPTH)
             except NotPlainError as error:
-                self.notes.append(f"{place}.{str(key)[:60]} left out: {error}")
+                self.notes.append(f"{place}.{_told(key, 60)} left out: {error}")
             except Exception as error:
-                self.notes.append(f"{place}.{str(key)[:60]} left out: {type(error).__name__}: {error}"[:300])
+                told = f"{type(error).__name__}: {_told(error, 200)}"
+                self.notes.append(f"{place}.{_told(key, 60)} left out: {told}"[:300])
         return made
 
     def numbers(self, values: Any, place: str) -> tuple[float, ...]:
-        """Return finite numbers that are not negative; all are left out when one is not."""
+        """Return the first finite numbers that are not negative; all are left out when one is not."""
         made = []
         try:
             for one in values or ():
                 number = _scalar(one)
                 if type(number) not in (int, float) or number < 0:
-                    raise NotPlainError(f"{str(one)[:40]!r} is no time")
+                    raise NotPlainError(f"{_told(one, 40)!r} is no time")
                 made.append(float(number))
         except Exception as error:
-            self.notes.append(f"{place} left out: {error}"[:300])
+            self.notes.append(f"{place} left out: {_told(error, 250)}")
             return ()
-        return tuple(made)
+        if len(made) > NUMBERS:
+            self.notes.append(f"{len(made) - NUMBERS} more {place} left out")
+        return tuple(made[:NUMBERS])
 
     def count(self, value: Any, place: str) -> int | None:
         """Return a whole number from 0, or None."""
@@ -56,10 +62,10 @@ class Plain:
         try:
             number = _scalar(value)
         except Exception:
-            number = value
+            number = None
         if type(number) is int and number >= 0:
             return number
-        self.notes.append(f"{place} left out: {str(value)[:40]!r} is no count")
+        self.notes.append(f"{place} left out: {_told(value, 40)!r} is no count")
         return None
 
     def _value(self, value: Any, depth: int) -> Any:
@@ -77,7 +83,7 @@ class Plain:
 
 def _key(key: Any) -> str:
     if not isinstance(key, str):
-        raise NotPlainError(f"its key {str(key)[:60]!r} is no text")
+        raise NotPlainError(f"its key {_told(key, 60)!r} is no text")
     return _text(key)
 
 
@@ -87,6 +93,8 @@ def _scalar(value: Any) -> Any:
         value = _unwrapped(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise NotPlainError(f"{value} is no JSON number")
+    if isinstance(value, int) and value.bit_length() > BITS:
+        raise NotPlainError(f"it is {_told(value, 40)}")
     return _text(value) if isinstance(value, str) else value
 
 
@@ -105,6 +113,17 @@ def _unwrapped(value: Any) -> Any:
 def _text(text: str) -> str:
     # A lone surrogate cannot be written as UTF-8.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _told(value: Any, limit: int) -> str:
+    """Return the beginning of a value's text, also of one that has none."""
+    if isinstance(value, int) and value.bit_length() > BITS:
+        # Python writes no number of more than 4300 digits.
+        return f"a number of {value.bit_length()} bits"
+    try:
+        return str(value)[:limit]
+    except Exception:
+        return _kind(value)
 
 
 def _kind(value: Any) -> str:

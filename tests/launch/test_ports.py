@@ -73,9 +73,7 @@ def test_where_ranks_meet(environ, wanted):
 
 
 def test_where_nobody_told_a_port_it_has_to_be_set():
-    with pytest.raises(
-        LaunchError, match=rf"meet: set MASTER_PORT, or {PORT_BASE}, to the same"
-    ):
+    with pytest.raises(LaunchError, match=rf"meet: set MASTER_PORT, or {PORT_BASE}, to the same"):
         meeting_ports(hydra(0, 0), identity_of(hydra(0, 0)))
 
 

@@ -130,6 +130,26 @@ def counted(_):
     return WorkloadResult(passed=True, total_iterations=4, elapsed_sec=2.0)
 
 
+def counted_for_ever(_):
+    return WorkloadResult(passed=True, total_iterations=3, elapsed_sec=1e308)
+
+
+def timed_often(_):
+    return WorkloadResult(passed=True, step_times_ms=[float(one) for one in range(200_005)])
+
+
+def huge_numbers(_):
+    huge = 10**5000
+    return WorkloadResult(
+        passed=False,
+        failure_count=huge,
+        first_failure_iteration=2**64,
+        failure_details=({"hint": "far too many", "value": huge},),
+        executed_iterations=2**64 - 1,
+        metrics={"a": huge, "b": [-huge], "c": 2**64 - 1, huge: 1},
+    )
+
+
 class Number:
     """As numpy has them."""
 

@@ -54,7 +54,7 @@ def test_as_json(listed):
         "launch_mode": "distributed",
         "min_world_size": 1,
         "isolation": {"default": "process", "required": False, "supported": ["in_process", "process"]},
-        "result_scope": "global",
+        "result_scope": "rank_local",
         "launches_container": False,
         "requires": ["torch"],
     }

@@ -78,6 +78,7 @@ def test_long_texts_are_cut(outcome):
     [
         ("timed", (1.0, 2.5), "per_step", 2),
         ("counted", (500.0,), "elapsed_per_iteration", 4),
+        ("counted_for_ever", None, "wall_clock", 3),
         (None, None, "wall_clock", None),
         ("raises", (), "none", None),
     ],
@@ -101,6 +102,28 @@ def test_metrics_that_are_no_json_are_left_out(outcome):
         "metrics.object",
         "step_times_ms",
     ]
+
+
+def test_whole_numbers_of_more_than_64_bits_are_left_out(outcome):
+    """Python itself writes none of more than 4300 digits; the failure stands."""
+    found = outcome(run="huge_numbers")
+    assert (found.verdict, found.reason) == ("fail", "the workload says that it did not pass: far too many")
+    assert found.failure_details == ({"hint": "far too many"},)
+    assert found.metrics == {"c": 2**64 - 1}
+    assert found.iterations == 2**64 - 1
+    left_out = "left out: it is a number of 16610 bits"
+    assert {f"metrics.a {left_out}", f"metrics.b {left_out}", f"failure_details[0].value {left_out}"} <= set(
+        found.notes
+    )
+    assert "failure_count left out: 'a number of 16610 bits' is no count" in found.notes
+    assert "first_failure_iteration left out: 'a number of 65 bits' is no count" in found.notes
+
+
+def test_times_of_so_many_steps_are_kept(outcome):
+    found = outcome(run="timed_often")
+    assert (found.verdict, found.step_time_source) == ("pass", "per_step")
+    assert (len(found.step_times_ms), found.step_times_ms[-1]) == (200_000, 199_999.0)
+    assert "5 more step_times_ms left out" in found.notes
 
 
 def test_the_time_is_the_trial_s_alone(outcome):

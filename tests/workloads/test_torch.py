@@ -41,7 +41,7 @@ def races(tmp_path_factory, python):
     cells = dict(CLEAN)
     for mode, (layer, _) in FLIPPED.items():
         cells[f"flipped-{mode}"] = {"mode": mode, "inject": {"rank": 1, "layer": layer, "iteration": 1}}
-    cells["flipped-fsdp"]["stop_on_first_corruption"] = False
+    cells["flipped-fsdp"] |= {"stop_on_first_corruption": False, "log_interval": 1}
     folder = tmp_path_factory.mktemp("races")
     return swept(folder, "race", cells, python=python, launcher="torchrun", timeout=LIMIT_S)
 
@@ -89,9 +89,24 @@ def test_checksums_of_layers_are_exact_integers(races):
     """One flipped bit of the lowest place is one more, or one less, in the sum of all bits of a layer."""
     details = {one["type"]: one for one in races.first("flipped-fsdp")["failure_details"]}
     sums = [one for name, one in details.items() if name.startswith("layer_checksum_")]
-    assert len(sums) == 2
+    assert len(sums) == 4
     assert all(abs(one["checksum"] - one["expected_checksum"]) == 1 for one in sums)
     assert details["all_gather_forward"]["wrong_values"] == 1
+    assert details["all_gather_backward"]["wrong_values"] == 1
+
+
+def test_what_is_found_is_printed_at_once(races):
+    """Before the next iteration, and on the rank that found it alone."""
+    printed = {
+        rank: next(races.run.glob(f"cells/flipped-fsdp/trial_000.rank{rank}.*stdout.log")).read_text()
+        for rank in (0, 1)
+    }
+    hints = [one["hint"] for one in races.first("flipped-fsdp")["failure_details"]]
+    lines = printed[1].splitlines()
+    place = lines.index(hints[0])
+    assert lines[place : place + len(hints)] == hints
+    assert lines[place + len(hints)].startswith("rank 1: iteration 4 of 5, ")
+    assert "wrong value" not in printed[0]
 
 
 @pytest.mark.parametrize("isolation", ["process", "in_process"])
@@ -114,6 +129,34 @@ def test_training(tmp_path, python, isolation):
     record = done.first("diverges")
     assert [one["verdict"] for one in record["ranks"]] == ["fail", "fail"]
     assert "is not finite on rank 0 in iteration" in record["reason"]
+
+
+def test_training_tells_which_rank_has_a_number_that_is_none(tmp_path, python):
+    """Only rank 1 fails by its part of a gradient; by its loss all do, since gradients are added up."""
+    cells = {
+        "gradient": {**SMALL, "parallelism": "fsdp"},
+        "loss": {**SMALL, "parallelism": "ddp"},
+    }
+    environ = {"AORTA_WORKLOADS": "sick=tests.workloads.sick_training:Sick"}
+    done = swept(tmp_path, "sick", cells, python=python, environ=environ, timeout=LIMIT_S)
+    assert done.codes == [0, 0], done.errors
+    record = done.first("gradient")
+    assert [one["verdict"] for one in record["ranks"]] == ["pass", "fail"], record
+    assert record["verdict"] == "fail"
+    hint = "the gradient is not finite on rank 1 in iteration 1"
+    assert record["reason"].startswith("rank 1")
+    assert record["reason"].endswith(f": 1 failure, the first in iteration 1: {hint}")
+    assert [(one["rank"], one["hint"]) for one in record["failure_details"]] == [(1, hint)]
+    # The others end with it.
+    assert record["iterations"] == 2
+    record = done.first("loss")
+    assert [one["verdict"] for one in record["ranks"]] == ["fail", "fail"], record
+    assert "rank 0 in iteration 1, nor the loss on rank 1" in record["reason"]
+    assert {(one["rank"], one["type"]) for one in record["failure_details"]} == {
+        (0, "nonfinite_gradient"),
+        (1, "nonfinite_loss"),
+        (1, "nonfinite_gradient"),
+    }
 
 
 def test_one_rank_in_a_virtual_environment_that_has_torch(execute, python):

@@ -1,5 +1,6 @@
 """Verdicts on workloads: from the report of a trial's body, or from an end without one."""
 
+import math
 import re
 
 from aorta.model.frozen import evolve
@@ -97,8 +98,9 @@ def _times(report: Report, steps: int, verdict: str) -> tuple[tuple[float, ...],
     if report.step_times_ms:
         return report.step_times_ms, PER_STEP
     done = _iterations(report)
-    if done and report.work_s > 0:
-        return (report.work_s * 1000 / done,), PER_ITERATION
+    each = report.work_s * 1000 / done if done else 0.0
+    if 0 < each < math.inf:
+        return (each,), PER_ITERATION
     if verdict != ERROR and steps > 0 and report.elapsed_s > 0:
         return (report.elapsed_s * 1000 / steps,), WALL_CLOCK
     return (), NO_SOURCE

@@ -1,7 +1,8 @@
 """The patterns of communication: one iteration each, which leaves its evidence on the device.
 
 Evidence is three int64 (``values.compared``) with a kind and a layer. Nothing waits for the device in
-between, since that would hide what is looked for.
+between, since that would hide what is looked for. Buffers are poisoned after their last use, and those that
+a collective writes to before it too: what is then read too early, or was never written, is no known value.
 """
 
 from typing import Any
@@ -14,11 +15,13 @@ from aorta.workloads.race.lanes import COMMUNICATE, COMPUTE, Lanes
 from aorta.workloads.race.values import (
     DIVERGENCE,
     LAYER_CHECKSUM,
+    POISON,
     Values,
     bits,
     checksum,
     compared,
     counted,
+    poison,
     spoil,
 )
 
@@ -83,7 +86,7 @@ class Mode:
         """Return memory for a tensor: the same in each iteration, or new."""
         if self.config.reuse_buffers and name in self._kept:
             return self._kept[name]
-        made = self.torch.empty(count, dtype=dtype, device=self.device)
+        made = self.torch.full((count,), POISON, dtype=dtype, device=self.device)
         self._kept[name] = made
         return made
 
@@ -99,7 +102,8 @@ class Mode:
 
     def fills(self, layer: int, iteration: int, dtype: Any) -> Any:
         """Return the values of all ranks, as a column; made on the device, since a copy would wait for it."""
-        return (self._ranks + float(self.values.fill(0, layer, iteration))).to(dtype)
+        scale = self.values.scale(layer, iteration)
+        return (self._ranks * scale + self.values.fill(0, layer, iteration)).to(dtype)
 
 
 class Exchange(Mode):
@@ -114,16 +118,19 @@ class Exchange(Mode):
         with self.lanes.on(COMMUNICATE):
             sent = self.buffer("sent", count, self.dtype)
             got = self.buffer("got", count, self.dtype)
-            sent.fill_(float(self.values.fill(self.rank, 0, iteration)))
-            got.zero_()
+            sent.fill_(self.values.fill(self.rank, 0, iteration))
+            poison(got)
             dist.all_to_all_single(got, sent)
+            poison(sent)
             if inject is not None:
                 spoil(got)
             self.told("all_to_all", 0, got.view(world, -1), self.fills(0, iteration, self.dtype))
             total = self.buffer("total", self.sizes.allreduce, self.torch.float32)
-            total.fill_(float(self.values.fill(self.rank, 1, iteration)))
+            total.fill_(self.values.fill(self.rank, 1, iteration))
             dist.all_reduce(total)
-            self.told("all_reduce", 0, total, float(self.values.total(1, iteration)))
+            self.told("all_reduce", 0, total, self.values.total(1, iteration))
+            poison(got)
+            poison(total)
         self.calculate()
 
 
@@ -154,7 +161,7 @@ class Gradients(Mode):
         with self.lanes.on(COMMUNICATE):
             every = self.buffer("gradients", size * self.layers, self.torch.float32).view(self.layers, size)
             for layer in range(self.layers):
-                every[layer].fill_(float(self.values.fill(self.rank, layer, iteration)))
+                every[layer].fill_(self.values.fill(self.rank, layer, iteration))
                 if self.config.ddp_bucketed:
                     dist.all_reduce(every[layer])
             if not self.config.ddp_bucketed:
@@ -163,10 +170,11 @@ class Gradients(Mode):
                 spoil(every[inject])
             for layer in range(self.layers):
                 total = self.values.total(layer, iteration)
-                self.told("gradient", layer, every[layer], float(total))
+                self.told("gradient", layer, every[layer], total)
                 self.summed("gradient", layer, every[layer], bits(total, every.dtype) * size)
             if self._optimizer is not None:
                 self._step(every, iteration, dist)
+            poison(every)
         self.calculate()
 
     def _step(self, every: Any, iteration: int, dist: Any) -> None:
@@ -175,10 +183,11 @@ class Gradients(Mode):
         for weight, gradient in zip(self._weights, every, strict=True):
             weight.grad = gradient
         self._optimizer.step()
-        right = [float(self.values.total(layer, iteration)) for layer in range(self.layers)]
+        right = [self.values.total(layer, iteration) for layer in range(self.layers)]
         wrong = [(row != value).any().to(torch.int64) for row, value in zip(every, right, strict=True)]
         own = torch.stack([torch.stack([checksum(weight) for weight in self._weights]), torch.stack(wrong)])
-        gathered = [torch.empty_like(own) for _ in range(self.values.world_size)]
+        # No checksum is 0; that no gradient is wrong decides nothing.
+        gathered = [torch.zeros_like(own) for _ in range(self.values.world_size)]
         dist.all_gather(gathered, own)
         odd = _odd(own, torch.stack(gathered))
         for layer in range(self.layers):
@@ -215,7 +224,7 @@ class Shards(Mode):
         for layer in range(self.layers):
             self._gather("forward", layer, iteration, freed, plant=inject == layer)
         for layer in reversed(range(self.layers)):
-            self._gather("backward", layer, iteration, freed, plant=False)
+            self._gather("backward", layer, iteration, freed, plant=inject == layer)
             self._scatter(layer, iteration)
 
     def _gather(self, which: str, layer: int, iteration: int, freed: list[Any], *, plant: bool) -> None:
@@ -231,9 +240,11 @@ class Shards(Mode):
             self.lanes.wait(COMMUNICATE, freed[turn])
             shard = self.buffer(f"shard{turn}", size, self.dtype)
             whole = self.buffer(f"whole{turn}", size * world, self.dtype)
-            shard.fill_(float(fill))
+            shard.fill_(fill)
             self.summed(f"comm_input_{which}", layer, shard, bits(fill, self.dtype) * size)
+            poison(whole)
             gather(whole, shard)
+            poison(shard)
             if plant:
                 spoil(whole)
             self.summed(f"comm_output_{which}", layer, whole, total * size)
@@ -245,6 +256,7 @@ class Shards(Mode):
             (self.compute.forward if which == "forward" else self.compute.backward)(layer)
             # Once more after the computation: nobody may write to it before it is freed.
             self.summed(f"compute_input_{which}", layer, whole, total * size)
+            poison(whole)
             freed[turn] = self.lanes.mark(COMPUTE)
 
     def _scatter(self, layer: int, iteration: int) -> None:
@@ -255,10 +267,13 @@ class Shards(Mode):
         with self.lanes.on(COMMUNICATE):
             whole = self.buffer("gradient", size * self.values.world_size, self.torch.float32)
             shard = self.buffer("gradient_shard", size, self.torch.float32)
-            whole.fill_(float(self.values.fill(self.rank, layer, iteration)))
+            whole.fill_(self.values.fill(self.rank, layer, iteration))
+            poison(shard)
             scatter(shard, whole)
-            self.told("reduce_scatter", layer, shard, float(total))
+            poison(whole)
+            self.told("reduce_scatter", layer, shard, total)
             self.summed("reduce_scatter", layer, shard, bits(total, shard.dtype) * size)
+            poison(shard)
 
 
 def mode_of(config: RaceConfig, sizes: Sizes, values: Values, rank: int, device: Any) -> Mode:

@@ -1,12 +1,23 @@
-"""Known values: integers that the dtype holds exactly, other ones for each rank, layer and iteration."""
+"""Known values: exact in their dtype, with sums exact in float32, and other ones for each rank.
+
+Those of the iterations and layers around are others too, but they repeat: a pass through the layers has the
+values of the one before it. That is why a buffer holds ``POISON`` from one use of it to the next.
+"""
 
 import functools
 from typing import Any
 
 from aorta.model.frozen import frozen
 
-#: The largest integer up to which each dtype holds them all.
+#: The largest integer that is used of those that each dtype holds exactly, and of sums in float32.
 EXACT = {"bfloat16": 256, "float16": 2048, "float32": 1 << 18}
+EXACT_SUM = 1 << 24
+
+#: How many values of a rank follow each other before they repeat.
+LEAST, MOST = 16, 61
+
+#: Is in no buffer that was written: values, their sums, and all sums on the way to those are above 0.
+POISON = -1.0
 
 #: Kinds of evidence, as failure_details call them.
 LAYER_CHECKSUM, DIVERGENCE = "layer_checksum_", "gradient_divergence"
@@ -14,26 +25,37 @@ LAYER_CHECKSUM, DIVERGENCE = "layer_checksum_", "gradient_divergence"
 
 @frozen
 class Values:
-    """What each rank writes. Raises ValueError, by ``values_of``, for more ranks than a dtype tells apart."""
+    """What each rank writes: integers, or with a ``period`` of 1 powers of two times its number."""
 
     world_size: int
     period: int
 
-    def fill(self, rank: int, layer: int, iteration: int) -> int:
-        """Return the value of a rank's buffer; those of the iterations around it are others."""
-        return 1 + rank + self.world_size * ((3 * layer + iteration) % self.period)
+    def fill(self, rank: int, layer: int, iteration: int) -> float:
+        """Return the value of a rank's buffer; those of 15 iterations or 5 layers around it are others."""
+        turn = (3 * layer + iteration) % self.period
+        return (1 + rank + self.world_size * turn) * self.scale(layer, iteration)
 
-    def total(self, layer: int, iteration: int) -> int:
-        """Return the sum of the values of all ranks; float32 holds it exactly."""
+    def scale(self, layer: int, iteration: int) -> float:
+        """Return the difference of the values of a rank and the next one, from 2^-11 to 2^4.
+
+        So float16 holds the products of all its integers with it.
+        """
+        return 1.0 if self.period > 1 else 2.0 ** (4 - (3 * layer + iteration) % LEAST)
+
+    def total(self, layer: int, iteration: int) -> float:
+        """Return the sum of the values of all ranks; float32 holds it exactly, and all sums of some."""
         return sum(self.fill(rank, layer, iteration) for rank in range(self.world_size))
 
 
 def values_of(world_size: int, dtype: str) -> Values:
-    """Return the values for a number of ranks and a dtype."""
+    """Return the values for a number of ranks and a dtype. Raises ValueError for too many ranks."""
     limit = EXACT[dtype]
+    if world_size * (world_size + 1) // 2 > EXACT_SUM:
+        raise ValueError(f"race is for 5792 ranks at most, not {world_size}: float32 adds up no more exactly")
     if world_size > limit:
         raise ValueError(f"{dtype} holds {limit} different ranks exactly, not {world_size}: use float32")
-    return Values(world_size=world_size, period=max(1, min(limit // world_size, 61)))
+    period = min(limit // world_size, EXACT_SUM // world_size**2, MOST)
+    return Values(world_size=world_size, period=period if period >= LEAST else 1)
 
 
 def checksum(tensor: Any) -> Any:
@@ -53,7 +75,7 @@ def compared(tensor: Any, expected: Any) -> Any:
 
 
 @functools.cache
-def bits(value: int, dtype: Any) -> int:
+def bits(value: float, dtype: Any) -> int:
     """Return the integer that a value's bits are in a dtype, as ``checksum`` adds them up."""
     import torch
 
@@ -66,6 +88,11 @@ def counted(tensor: Any, expected: int) -> Any:
 
     own = checksum(tensor)
     return torch.stack([(own != expected).to(torch.int64), torch.zeros_like(own), own])
+
+
+def poison(tensor: Any) -> None:
+    """Leave nothing in a tensor that could be taken for what is written to it later."""
+    tensor.fill_(POISON)
 
 
 def spoil(tensor: Any) -> None:

@@ -89,7 +89,7 @@ class Race(Workload):
                 found = self._found(iteration)
                 count += len(found)
                 self._mismatches += sum(one["type"].startswith(LAYER_CHECKSUM) for one in found)
-                failures += found[: DETAILS - len(failures)]
+                failures += self._printed(found[: DETAILS - len(failures)])
                 if self.config.stop_on_first_corruption and self._any(bool(found)):
                     break
             self._log(number, total, count)
@@ -138,6 +138,12 @@ class Race(Workload):
         elif one.kind == DIVERGENCE:
             what = "other weights than the other ranks'"
         return {**detail, "hint": f"{one.kind}: {what} {where}"}
+
+    def _printed(self, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Print what was found at once: the process may not live to return it."""
+        sys.stdout.write("".join(f"{one['hint']}\n" for one in found))
+        sys.stdout.flush()
+        return found
 
     def _any(self, found: bool) -> bool:
         """Tell whether any rank has found something, so that all stop together."""

@@ -1,10 +1,18 @@
 """``Training``: steps of a real training loop, each timed and looked at for numbers that are none."""
 
 import contextlib
+import math
 import time
 from typing import Any
 
-from aorta.workloads.protocol import DISTRIBUTED, ISOLATIONS, PROCESS, Workload, WorkloadResult
+from aorta.workloads.protocol import (
+    DISTRIBUTED,
+    ISOLATIONS,
+    PROCESS,
+    RANK_LOCAL,
+    Workload,
+    WorkloadResult,
+)
 from aorta.workloads.training.config import TrainingConfig
 
 
@@ -14,6 +22,7 @@ class Training(Workload):
     launch_mode = DISTRIBUTED
     trial_isolation_default = PROCESS
     trial_isolation_supported = frozenset(ISOLATIONS)
+    distributed_result_scope = RANK_LOCAL
     requires = ("torch",)
     config_type = TrainingConfig
 
@@ -48,12 +57,12 @@ class Training(Workload):
             loss, found = self._step()
             times.append((time.perf_counter() - start) * 1000)
             losses.append(loss)
-            failures += [self._failure(what, number) for what in found]
-            if self._any(bool(found)):
+            stop, source = self._told(bool(found), math.isfinite(loss))
+            failures += [self._failure(what, number, source) for what in found]
+            if stop:
                 break
-        anywhere = self._any(bool(failures))
         return WorkloadResult(
-            passed=not anywhere,
+            passed=not failures,
             failure_count=len(failures),
             first_failure_iteration=failures[0]["iteration"] if failures else None,
             failure_details=tuple(failures),
@@ -121,20 +130,24 @@ class Training(Workload):
             return torch.autocast(self.device.type, dtype=torch.bfloat16)
         return contextlib.nullcontext()
 
-    def _any(self, found: bool) -> bool:
-        """Tell whether it is so on any rank."""
+    def _told(self, found: bool, is_finite: bool) -> tuple[bool, int | None]:
+        """Return whether any rank found something, so that all stop, and the first with no finite loss."""
         import torch
         import torch.distributed as dist
 
-        flag = torch.tensor([int(found)], device=self.device)
-        dist.all_reduce(flag, op=dist.ReduceOp.MAX)
-        return bool(flag.item())
+        nobody = self.trial.world_size
+        own = torch.tensor([int(not found), nobody if is_finite else self.trial.rank], device=self.device)
+        dist.all_reduce(own, op=dist.ReduceOp.MIN)
+        clean, first = own.tolist()
+        return not clean, first if first < nobody else None
 
-    def _failure(self, what: str, number: int) -> dict[str, Any]:
+    def _failure(self, what: str, number: int, source: int | None) -> dict[str, Any]:
+        """Return a failure; ``source`` is the rank whose loss is not finite, which gradients bring to all."""
         rank = self.trial.rank
+        more = f", nor the loss on rank {source}" if what == "gradient" and source not in (None, rank) else ""
         return {
             "type": f"nonfinite_{what}",
             "iteration": number,
             "rank": rank,
-            "hint": f"the {what} is not finite on rank {rank} in iteration {number}",
+            "hint": f"the {what} is not finite on rank {rank} in iteration {number}{more}",
         }
