@@ -21,6 +21,7 @@ def trace_of(request: Mapping[str, Any]) -> int:
     The descriptor stays open for as long as the process may crash in that trial.
     """
     trace = os.open(request["trace"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    _files[trace] = _file_of(trace)
     faulthandler.enable(trace, all_threads=True)
     faulthandler.register(STACKS, trace, all_threads=True)
     # Whoever ends the job, a scheduler or a user, ends a rank that hangs as well: where it was is told then.
@@ -40,6 +41,19 @@ def _forget() -> None:
 
 
 def mark(trace: int, *words: str) -> None:
-    """Write a line of the trace that is not of a stack."""
+    """Write a line of the trace that is not of a stack.
+
+    A workload may have closed the descriptor, and opened a file of its own that got the number.
+    """
     with contextlib.suppress(OSError):
-        os.write(trace, f"{MARK}{' '.join(words)}\n".encode())
+        if _files.get(trace) == _file_of(trace):
+            os.write(trace, f"{MARK}{' '.join(words)}\n".encode())
+
+
+#: Of a trace's descriptor, which file it is.
+_files: dict[int, tuple[int, int]] = {}
+
+
+def _file_of(descriptor: int) -> tuple[int, int]:
+    told = os.fstat(descriptor)
+    return told.st_dev, told.st_ino

@@ -48,7 +48,9 @@ def test_the_lines_for_a_laptop(place):
     [run] = folder.glob("triage_results/_no_ticket_/ranks/2*")
     assert "* Ranks: 2 on 1 node by hand (RANK, WORLD_SIZE): " in (run / "matrix.md").read_text()
     [tree] = [block.text for block in blocks(PAGE, "") if block.text.startswith("triage_results")]
-    named = re.findall(r"trial_000\.\S+\.std\w+\.log|environments/local/env\.json|trial_000\.json|matrix\.\w+", tree)
+    named = re.findall(
+        r"trial_000\.\S+\.std\w+\.log|environments/local/env\.json|trial_000\.json|matrix\.\w+", tree
+    )
     there = {str(path.relative_to(run)) for path in run.rglob("*")}
     assert len(named) == 6
     for name in named:

@@ -218,6 +218,12 @@ def closes(_):
     os.closerange(0, 256)
 
 
+def closes_and_opens(self):
+    os.closerange(3, 256)
+    for number in range(8):
+        os.open(os.path.join(self.trial.artifact_dir, f"{number}.bin"), os.O_WRONLY | os.O_CREAT)
+
+
 def disturbs(_):
     os.environ["SUBJECT_NEW"] = "1"
     os.environ.pop("HOME", None)

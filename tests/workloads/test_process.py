@@ -99,6 +99,12 @@ def test_closing_every_descriptor_costs_no_answer(execute):
     assert execute(run="closes").verdict == "pass"
 
 
+def test_a_file_that_got_the_number_of_a_closed_descriptor_is_not_written_to(execute, files):
+    assert execute(run="closes_and_opens").verdict == "pass"
+    sizes = [entry.stat().st_size for entry in os.scandir(files.folder)]
+    assert sizes == [0] * 8
+
+
 @pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE"])
 def test_a_crash_is_a_failure_with_its_stack(execute, name):
     found = execute(run="signals_itself", signal=getattr(signal, name))

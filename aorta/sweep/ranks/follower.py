@@ -12,6 +12,8 @@ from aorta.sweep.ranks.messages import ABORT, ALIVE
 
 #: Seconds to come to an end after rank 0 is gone.
 LEAVE_S = 30.0
+#: Seconds in which the thread that listens finds the same as one that sends, and knows why.
+_HEARS_S = 1.0
 
 
 class LostLeaderError(Exception):
@@ -55,7 +57,9 @@ class Follower:
         try:
             self._channel.send(kind, **members)
         except ChannelClosedError as error:
-            raise LostLeaderError(str(error)) from None
+            with self._changed:
+                self._changed.wait_for(lambda: self.gone is not None, _HEARS_S)
+                raise LostLeaderError(self.gone or str(error)) from None
 
     def close(self) -> None:
         """End the connection."""
@@ -67,12 +71,14 @@ class Follower:
 
     def _listen(self) -> None:
         heard = signed = looked = time.monotonic()
+        stood, stood_at = 0.0, looked
         try:
             while not self._ended:
                 ready = select.select([self._channel], [], [], SIGN_S / 2)[0]
                 if (still := time.monotonic() - looked) > STILL_S:
                     # This process stood still, not rank 0's.
                     heard += still
+                    stood, stood_at = still, time.monotonic()
                 looked = time.monotonic()
                 if ready:
                     heard = looked
@@ -86,6 +92,8 @@ class Follower:
             why = "this rank's aorta has ended"
         except ChannelClosedError as error:
             why = str(error)
+            if stood > SILENCE_S and time.monotonic() - stood_at < SILENCE_S:
+                why = f"it gave up this rank, whose aorta stood still for {stood:.0f} s"
         except Exception as error:
             # Whatever it is: with nobody listening, what waits for orders would wait for ever.
             why = f"what it said was not understood: {type(error).__name__}: {error}"
