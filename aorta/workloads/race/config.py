@@ -13,7 +13,7 @@ DEFAULT, DDP, FSDP = MODES = ("default", "ddp", "fsdp")
 
 @attrs.frozen(kw_only=True)
 class Inject:
-    """Where a corruption is planted: one bit of what this rank received, in this layer and iteration."""
+    """Where a corruption is planted: one bit of each thing that this rank received there."""
 
     rank: int
     layer: int = 0
