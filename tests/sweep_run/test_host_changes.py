@@ -23,7 +23,7 @@ class Upgrades:
     def __init__(self, version):
         self.version = version
 
-    def execute(self, cell, trial, files, environ, overlay):
+    def execute(self, spec):
         if self.version is not None:
             self.version.write_text("6.4.1\n")
         return Outcome(verdict=PASS)
