@@ -11,7 +11,7 @@ import time
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
-from aorta.instrumentation.process import enders
+from aorta.instrumentation.process import enders, raise_if_stopped
 from aorta.launch.identity import Identity
 from aorta.launch.ports import PORT_BASE
 from aorta.launch.tasks import LaunchError
@@ -115,9 +115,11 @@ def _read(output: Any, until: float) -> Iterator[str | None]:
     """
     kept, has_told = b"", False
     while True:
+        raise_if_stopped()
         left = max(until - time.monotonic(), 0.0)
-        if not select.select([output], [], [], min(_AGAIN_S, left) if has_told else left)[0]:
-            yield None
+        if not select.select([output], [], [], min(_AGAIN_S, left))[0]:
+            if has_told or not left:
+                yield None
             continue
         piece = os.read(output.fileno(), 1 << 16)
         if not piece:

@@ -6,12 +6,17 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aorta.sweep.matrix.run_facts import RUNNING
+from aorta.sweep.matrix.run_facts import INTERRUPTED, RUNNING
 from aorta.sweep.planning.plan import Plan
 from aorta.sweep.run.store import RunDirectory
 from aorta.sweep.summary import TrialSummary
 
 _LOG = re.compile(r"(trial_([0-9]+))\.((?:rank[0-9]+\.)?(?:stdout|stderr|stacks)\.log)")
+#: What is to be said of a trial that has logs and no record, by how far its run was.
+_HOW = {
+    RUNNING: "was under way when aorta was killed",
+    INTERRUPTED: "was under way when aorta was ended",
+}
 
 
 def set_aside(
@@ -22,7 +27,7 @@ def set_aside(
     ``matrix`` is the run's as it was left.
     """
     known = {(each.cell, each.trial) for each in recorded}
-    how = "was killed" if matrix["state"] == RUNNING else "was ended"
+    how = _HOW.get(matrix["state"], "has no record any more")
     lines = []
     for cell in plan.cells:
         folder = os.path.dirname(run.files(cell.name, 0).stem)
@@ -31,9 +36,7 @@ def set_aside(
             if (cell.name, trial) not in known and not os.path.exists(run.files(cell.name, trial).record):
                 kept = _kept(folder, stem, names)
                 where = f"; its logs are kept as {run.relative(kept)}.*" if kept else ""
-                lines.append(
-                    f"trial {trial} of {cell.name} was under way when aorta {how}, and is run again{where}"
-                )
+                lines.append(f"trial {trial} of {cell.name} {how}, and is run again{where}")
     return lines
 
 

@@ -79,7 +79,11 @@ class Apart:
             early = _answer(paths["early.json"], request["nonce"]) if outcome.end in LOST else None
             if early is None:
                 return outcome
-            return verdict.with_what_was_found(verdict.outcome_of(from_json(early), spec.cell.steps), outcome)
+            found = verdict.outcome_of(from_json(early), spec.cell.steps)
+            if end.told_at is not None and (found.raised_at or 0.0) > end.told_at:
+                # Because it was ended, or with what others were ended with.
+                return outcome
+            return verdict.with_what_was_found(found, outcome)
         except Stopped:
             # Its trial has no record.
             _keep_stacks(stacks_in(paths["trace"]), files.stacks)

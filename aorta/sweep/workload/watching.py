@@ -31,7 +31,8 @@ class Ended:
     ``lingered``: it answered and had to be ended. ``aborted``: somebody else wanted it ended. ``begun`` is
     when its code began, in seconds after its start; ``phase`` the last one it came to; ``stacks`` what
     faulthandler wrote. ``elapsed_s`` is from the start to the end, or to when it was to be ended. ``late``
-    are variables that were set after what reads them had done so.
+    are variables that were set after what reads them had done so. ``told_at`` is when it was told to end, by
+    the monotonic clock; null where it was not.
     """
 
     status: int | None
@@ -44,6 +45,7 @@ class Ended:
     elapsed_s: float
     notes: tuple[str, ...]
     late: tuple[str, ...] = ()
+    told_at: float | None = None
 
 
 @frozen
@@ -127,6 +129,7 @@ def end_of(worker: Worker, watch: Watch, began: float, done: Ran) -> Ended:
         elapsed_s=done.elapsed_s if ended_at is None else ended_at - began,
         notes=done.notes,
         late=trace.late,
+        told_at=ended_at,
     )
 
 
