@@ -234,7 +234,8 @@ GROUPS = {
         "many_notes": (
             "for n in itertools.count(): ctx.note(ReasonKind.FAILED, 'word', f'note {n}')",
             "timed_out",
-            "it had 2 s and site.many_notes was at {own}",
+            # Where it was is not known if the process crashes over telling it.
+            "it had 2 s",
         ),
         "some_notes": (
             "[ctx.note(ReasonKind.ABSENT, f'f{n}', 'z' * 9999) for n in range(250)]; return 1",
@@ -302,7 +303,7 @@ def test_the_section_says_what_happened(machine, probes, group, name):
     assert record["plugin"] == name
     said = [reason["detail"] for reason in done.reasons(section=section)]
     if status is not None:
-        assert record["status"] == status, said
+        assert record["status"] == status, said[-4:]
     if status in ("failed", "timed_out"):
         # Models of one word keep their keys.
         assert done.document["extensions"][section]["data"] in (None, {"word": None})

@@ -15,7 +15,7 @@ from aorta.host.protocol import Host
 from aorta.host.slow import interpreter
 from aorta.model.redact import redact
 from aorta.model.text import printable
-from aorta.model.vocabulary import ReasonKind
+from aorta.model.vocabulary import Outcome, ReasonKind
 from aorta.plugin.declare import Spec, place_of
 from aorta.plugin.manager import specs_of
 
@@ -77,6 +77,7 @@ def _run(what: Mapping[str, Any], service: Service, host: Host, limit_s: float, 
         service.start(here, what["module"])
         wire = there.fileno()
         ended = run_double(host.workers(), _CODE, {**what, "wire": wire}, limit_s, (wire,))
+        over = time.monotonic()
     except NoDoubleError as error:
         raise NotApartError(str(error)) from None
     except RuntimeError:
@@ -86,7 +87,10 @@ def _run(what: Mapping[str, Any], service: Service, host: Host, limit_s: float, 
         # One that was ended said nothing more, and what it asked last may take long.
         service.end(here, 0.0 if ended is None or ended.hung else until - time.monotonic())
     _pass_on(f"{ended.done.stdout}{ended.done.stderr}")
-    return _outcome(service, ended, str(what.get("section", "it")), place.rpartition(":")[0])
+    # One that writes its stacks while it goes on may crash over that.
+    late = service.began is not None and over - service.began >= service.timeout_s
+    hung = ended.hung or (late and ended.done.outcome is Outcome.SIGNAL)
+    return _outcome(service, ended, str(what.get("section", "it")), place.rpartition(":")[0], hung=hung)
 
 
 def _pass_on(noise: str) -> None:
@@ -99,16 +103,17 @@ def _pass_on(noise: str) -> None:
             sys.stderr.flush()
 
 
-def _outcome(service: Service, ended: Ended, name: str, file: str) -> Any:
+def _outcome(service: Service, ended: Ended, name: str, file: str, *, hung: bool) -> Any:
     word, value = service.last
     if word in ("returned", "provided"):
         return value
     if word == "raised":
         raise LostError(ReasonKind.FAILED, redact(str(value))[:TOLD_LIMIT])
-    if word == "unknown" or not (ended.hung or service.booted):
+    if word == "unknown" or not (hung or service.booted):
         raise NotApartError(str(value or ended.how))
-    place = ended.place(file)
-    if not ended.hung:
+    # What was written until a crash is no whole stack.
+    place = None if hung and not ended.hung else ended.place(file)
+    if not hung:
         at = f" at {place}" if place else ""
         raise LostError(ReasonKind.FAILED, f"its process gave no value: {ended.how}{at}", place)
     kind, who, limit = _limit(service)
