@@ -1,6 +1,7 @@
 """Scripts of a batch job: what is no task of a step, and a job that was requeued."""
 
 import json
+import re
 import time
 
 from tests.slurm.conftest import wait_for
@@ -34,6 +35,7 @@ def test_a_script_that_forgot_srun(steps):
     assert not (steps.folder / "triage_results").exists()
     wait_for((steps.folder / "over").exists)
     began, over = (float((steps.folder / name).read_text() or "inf") for name in ("began", "over"))
+    print(f"it took {over - began:.2f} s")
     assert over - began < 30
 
 
@@ -88,9 +90,11 @@ def test_a_job_that_is_requeued_goes_on(steps):
     assert "resum" in err or "gone on with" in err
     # A requeue ends a trial as a user does.
     warnings = json.loads((run.path / "matrix.json").read_text())["warnings"]
-    assert [
-        text for text in warnings if "was under way when aorta was ended, and is run again" not in text
-    ] == []
+    cut_off = (
+        r"trial \d of (?:base|xnack) was under way when aorta was ended, and is run again(; its logs .*)?"
+    )
+    assert len(warnings) <= 1
+    assert all(re.fullmatch(cut_off, text) for text in warnings)
 
 
 def test_a_job_that_is_suspended_goes_on(steps):

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import time
 
 import pytest
 
@@ -63,7 +64,9 @@ def code_of(folder, rank):
 def test_the_trial_is_an_error_and_the_exit_code_1(own_cluster, tmp_path, how):
     with sweep(own_cluster, tmp_path):
         lose(own_cluster, "node2", tmp_path, power=how == "power")
+        began = time.monotonic()
         assert code_of(tmp_path, 0) == 1
+        print(f"aorta ended {time.monotonic() - began:.1f} s after the loss")
     run = Run(tmp_path)
     assert (run.matrix["state"], run.matrix["lost_rank"]) == ("stopped", True)
     last = run.records[-1]
