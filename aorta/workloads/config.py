@@ -115,6 +115,12 @@ def _keys(kind: type[Any], prefix: str) -> Iterator[Key]:
         )
 
 
+def check_below(key: str, value: int, end: int, what: str) -> None:
+    """Refuse a number that counts from 0 up to ``end``, which it reaches. Raises ValueError."""
+    if value >= end:
+        raise ValueError(f"{key} is {value}, with {what}: at most {end - 1}")
+
+
 def described(default: Any, doc: str) -> Any:
     """Return an attrs field with a default and the sentence that lists show for it."""
     return attrs.field(default=default, metadata={"doc": doc})

@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 import attrs
 
-from aorta.workloads.config import described
+from aorta.model.text import count_of
+from aorta.workloads.config import check_below, described
 from aorta.workloads.protocol import (
     DISTRIBUTED,
     ISOLATIONS,
@@ -61,12 +62,8 @@ class Ranks(Workload):
         planted, ranks, steps = self.config.inject, self.trial.world_size, self.config.steps
         if planted is None:
             return
-        for key, value, end, what in (
-            ("rank", planted.rank, ranks, f"{ranks} rank(s)"),
-            ("iteration", planted.iteration, steps, f"{steps} step(s)"),
-        ):
-            if value >= end:
-                raise ValueError(f"inject.{key} is {value}, with {what}: at most {end - 1}")
+        check_below("inject.rank", planted.rank, ranks, count_of(ranks, "rank"))
+        check_below("inject.iteration", planted.iteration, steps, count_of(steps, "step"))
 
     def setup(self) -> None:
         """Reach the store; rank 0 serves it, unless torchrun's agent does."""

@@ -120,5 +120,5 @@ def test_what_is_planted_nowhere_is_refused(execute):
     found = execute(workload="ranks", steps=2, inject={"rank": 0, "iteration": 2})
     assert (found.verdict, found.reason) == (
         "error",
-        "ValueError: inject.iteration is 2, with 2 step(s): at most 1 (in setup)",
+        "ValueError: inject.iteration is 2, with 2 steps: at most 1 (in setup)",
     )

@@ -6,7 +6,7 @@ import attrs
 
 from aorta.model.frozen import frozen
 from aorta.model.text import count_of
-from aorta.workloads.config import described
+from aorta.workloads.config import check_below, described
 
 DEFAULT, DDP, FSDP = MODES = ("default", "ddp", "fsdp")
 
@@ -177,8 +177,7 @@ def check_inject(config: RaceConfig, *, ranks: int, iterations: int) -> None:
         ("layer", planted.layer, layers, count_of(layers, "layer") + of_mode),
         ("iteration", planted.iteration, iterations, count_of(iterations, "verified iteration")),
     ):
-        if value >= end:
-            raise ValueError(f"inject.{key} is {value}, with {what}: at most {end - 1}")
+        check_below(f"inject.{key}", value, end, what)
 
 
 def dtype_of(config: RaceConfig) -> Any:
