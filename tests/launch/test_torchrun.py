@@ -12,7 +12,8 @@ from tests.parts import torches
 from tests.workloads.launching import free_port
 
 #: Prints what a worker was told; the first of them that are told to fail does so once.
-TELLS = "import json, os; print(json.dumps(dict(os.environ)), flush=True)"
+#: Each worker tells its variables in one piece: ``print`` writes the end of a line by itself.
+TELLS = r"import json, os; os.write(1, (json.dumps(dict(os.environ)) + '\n').encode())"
 SWEEP = ("-m", "aorta", "sweep", "run", "--recipe", "r.yaml", "--join-timeout", "60")
 #: Two sweeps one after the other in each worker, and a third that goes on with the second.
 TWICE = """

@@ -12,8 +12,8 @@ from tests.parts.sweeps import processes_with
 from tests.slurm.conftest import wait_for
 from tests.slurm.rank_sweeps import SWEEP, TWO, Run, recipe
 
-#: The record of the first trial, after which a run is ended.
-FIRST = "triage_results/T/ranks/2*/cells/base/trial_000.json"
+#: A log of the second trial, in which a run is ended.
+SECOND = "triage_results/T/ranks/2*/cells/base/trial_001.*log"
 
 
 def aorta_of(folder, rank):
@@ -36,7 +36,7 @@ def aorta_of(folder, rank):
 
 
 def prepared(steps):
-    recipe(steps.folder, trials=8, steps=1, pause_ms=500.0)
+    recipe(steps.folder, trials=8, steps=1, pause_ms=1500.0)
     (steps.folder / "codes").mkdir()
 
 
@@ -46,7 +46,7 @@ def sweep(steps):
     prepared(steps)
     telling = '"$@"; echo $? > codes/$SLURM_PROCID'
     with steps.start(f"{TWO} --label", "sh", "-c", telling, "-", *SWEEP) as process:
-        wait_for(lambda: list(steps.folder.glob(FIRST)), 30)
+        wait_for(lambda: list(steps.folder.glob(SECOND)), 30)
         yield process
         if process.poll() is None:
             process.kill()
@@ -78,7 +78,7 @@ def test_a_job_that_is_cancelled(steps, cluster):
     script = steps.script(f"srun {' '.join(SWEEP)}")
     words = ("sbatch", "--parsable", "-N2", "--ntasks-per-node=1", "--output=out.txt", script)
     job = cluster.run(*words, cwd=steps.folder).stdout.strip()
-    wait_for(lambda: list(steps.folder.glob(FIRST)), 30)
+    wait_for(lambda: list(steps.folder.glob(SECOND)), 30)
     began = time.time()
     cluster.run("scancel", job, cwd=steps.folder)
     wait_for(lambda: not cluster.run("squeue", "-h", "-j", job, cwd=steps.folder).stdout, 30)
