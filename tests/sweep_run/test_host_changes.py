@@ -41,6 +41,7 @@ def test_a_tree_that_was_upgraded_meanwhile(tmp_path, changes, patience_s):
     captures, run = Captures(base), new_run(str(tmp_path / "out"), None, "command")
     matrix = Matrix(plan, RunFacts(run_id="x", started_at="2026-01-01T00:00:00Z"), base)
     try:
+        captures.host()
         runner = Runner(
             plan,
             run,
@@ -49,7 +50,6 @@ def test_a_tree_that_was_upgraded_meanwhile(tmp_path, changes, patience_s):
             matrix,
             base=base,
             run_id="x",
-            host=captures.host(),
             patience_s=patience_s,
         )
         state = runner.go()

@@ -11,8 +11,9 @@ HELLO, KNOWN, STRANGER, LATE = ("hello", "known", "stranger", "late")
 WELCOME, REFUSED = ("welcome", "refused")
 
 #: Rank 0's orders, and the follower's answers of the same kinds: the digest of its host, the snapshot of a
-#: cell's environment, what is left of a run that was killed. One rank of each node is asked.
-HOST, DESCRIBE, LEFT = ("host", "describe", "left")
+#: cell's environment, how its host is another than it was, what is left of a run that was killed. One rank
+#: of each node is asked.
+HOST, DESCRIBE, AGAIN, LEFT = ("host", "describe", "again", "left")
 
 #: Rank 0 orders a trial by ``number``, and that it be ended; the follower tells how it ended, or that its
 #: aorta was stopped in it.

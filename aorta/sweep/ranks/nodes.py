@@ -1,18 +1,21 @@
 """``SeveralNodes``: a snapshot of each node of a run, and in what the nodes differ that should be alike."""
 
 import json
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.run_facts import NodeFacts
 from aorta.sweep.planning.plan import PlannedCell
 from aorta.sweep.ranks.hello import Hello
 from aorta.sweep.ranks.leader import Leader
-from aorta.sweep.ranks.messages import DESCRIBE, HOST, LEFT
-from aorta.sweep.run.captures import Captures, described, environment_file
+from aorta.sweep.ranks.messages import AGAIN, DESCRIBE, HOST, LEFT
+from aorta.sweep.run.captures import Captures, HostChange, described, environment_file
 from aorta.sweep.run.leftovers import end_leftovers
-from aorta.sweep.run.store import RunDirectory
+from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, NODES, RunDirectory
+from aorta.sweep.run.team import left_by
 from aorta.sweep.slug import slug
 
 #: Seconds that another node gets for a snapshot: its own deadline, and what is left to send it.
@@ -69,11 +72,26 @@ class SeveralNodes:
             if node.name not in texts:
                 yield f"environment {environment.name}: node {node.name} gave no snapshot"
         files = {
-            environment_file(environment, "nodes", f"{slug(name)}.json"): text for name, text in texts.items()
+            environment_file(environment, NODES, f"{slug(name)}.json"): text for name, text in texts.items()
         }
         for name, text in files.items():
             run.write(name, text)
         yield from (f"environment {environment.name}: {text}" for text in odd_nodes(files))
+
+    def look_again(self, run: RunDirectory, captures: Captures) -> Iterable[str]:
+        """Look at all nodes' hosts, at the same time."""
+        self._leader.tell([node.ranks[0] for node in self._others], AGAIN)
+        if change := captures.host_change():
+            yield left_by(run, f"the host of {self._own.name}", change, HOST_ENV, HOST_AFTER)
+        answers = self._asked(AGAIN, "change")
+        for node in self._others:
+            host = f"the host of {node.name}"
+            if change := answers.get(node.name):
+                of = os.path.join(NODES, slug(node.name))
+                files = (os.path.join(of, HOST_ENV), os.path.join(of, HOST_AFTER))
+                yield left_by(run, host, change_of(change), *files)
+            elif node.name not in answers and self._leader.members[node.ranks[0]].gone is None:
+                yield f"{host} was not looked at again: it gave no answer in {WAIT_S:g} s"
 
     def end_leftovers(self, run_id: str) -> list[str]:
         """End what an aorta that was killed left of a run on all nodes; return lines that say so."""
@@ -82,12 +100,12 @@ class SeveralNodes:
         answers = self._asked(LEFT, "text")
         return [*lines, *(f"{node}: {text}" for node, text in answers.items() if text)]
 
-    def _asked(self, kind: str, member: str, **about: str) -> dict[str, str]:
+    def _asked(self, kind: str, member: str, **about: str) -> dict[str, Any]:
         """Return what the other nodes answer, by their names; those that are lost answer nothing.
 
         An answer that says it is ``about`` something else came too late for the question before.
         """
-        answers: dict[int, str] = {}
+        answers: dict[int, Any] = {}
 
         def is_complete() -> bool:
             for rank, message in self._leader.take(kind):
@@ -100,6 +118,18 @@ class SeveralNodes:
 
         self._leader.wait(is_complete, time.monotonic() + WAIT_S)
         return {node.name: answers[node.ranks[0]] for node in self._others if node.ranks[0] in answers}
+
+
+def change_message(change: HostChange | None) -> dict[str, Any] | None:
+    """Return how a host is another than it was as JSON values."""
+    if change is None:
+        return None
+    return {"sections": change.sections, "before": change.before, "after": change.after}
+
+
+def change_of(value: Mapping[str, Any]) -> HostChange:
+    """Return what such values hold."""
+    return HostChange(**{**value, "sections": tuple(value["sections"])})
 
 
 def odd_nodes(texts: Mapping[str, str]) -> Iterator[str]:

@@ -11,7 +11,8 @@ from aorta.sweep.ranks.channel import Message
 from aorta.sweep.ranks.ends import as_message
 from aorta.sweep.ranks.follower import Follower, LostLeaderError
 from aorta.sweep.ranks.local import ends_of_logs, files_at, forget, not_kept
-from aorta.sweep.ranks.messages import DESCRIBE, END, ENDED, HOST, LEFT, STOPPED, TRIAL
+from aorta.sweep.ranks.messages import AGAIN, DESCRIBE, END, ENDED, HOST, LEFT, STOPPED, TRIAL
+from aorta.sweep.ranks.nodes import change_message
 from aorta.sweep.ranks.own import OwnRank
 from aorta.sweep.run.captures import Captures, described
 from aorta.sweep.run.leftovers import end_leftovers
@@ -43,6 +44,8 @@ def serve(plan: Plan, follower: Follower, own: OwnRank, base: Mapping[str, str])
             captures = captures or Captures(base)
             if order["kind"] == HOST:
                 follower.tell(HOST, host_digest=captures.host().host_digest)
+            elif order["kind"] == AGAIN:
+                follower.tell(AGAIN, change=change_message(captures.host_change()))
             elif order["kind"] == DESCRIBE:
                 text = described(captures, cells[order["cell"]])
                 follower.tell(DESCRIBE, environment=order["environment"], text=text)

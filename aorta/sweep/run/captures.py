@@ -7,11 +7,21 @@ from aorta.instrumentation.environment import DEADLINE_S, deadline_from_environm
 from aorta.instrumentation.series import Series, Taken
 from aorta.instrumentation.switch import sudo_from_environment
 from aorta.model.codec import dump, to_json
+from aorta.model.frozen import frozen
 from aorta.sweep.definitions.registry import Environment
 from aorta.sweep.planning.overlay import environ_under, overlay_of
 from aorta.sweep.planning.plan import PlannedCell
-from aorta.sweep.run.store import ENVIRONMENTS, HOST_ENV, RunDirectory
+from aorta.sweep.run.store import ENVIRONMENTS
 from aorta.sweep.slug import slug
+
+
+@frozen
+class HostChange:
+    """How a host is another than it was: in which sections, and its snapshots then and now, as JSON."""
+
+    sections: tuple[str, ...]
+    before: str
+    after: str
 
 
 class Captures:
@@ -27,18 +37,26 @@ class Captures:
         self._sudo = sudo_from_environment()
         self._registry = registry_of((), self._deadline_s / 3)
         self._series: dict[str | None, Series] = {}
+        self._host: Taken | None = None
 
     def host(self) -> Taken:
-        """Take the snapshot of the host, as this process finds it."""
-        return self._of(None).take(self._base)
+        """Take the snapshot of the host, as this process finds it; the first one is what it was."""
+        taken = self._of(None).take(self._base)
+        self._host = self._host or taken
+        return taken
 
-    def host_again(self) -> Taken:
-        """Take the snapshot of the host anew, taking nothing over."""
+    def host_change(self) -> HostChange | None:
+        """Look at the host anew, taking nothing over; null where it is what it was."""
+        before = self._host or self.host()
         series = self._new(None)
         try:
-            return series.take(self._base)
+            after = series.take(self._base)
         finally:
             series.close()
+        sections = [name for name, digest in before.lasting.items() if after.lasting.get(name) != digest]
+        if not sections:
+            return None
+        return HostChange(sections=tuple(sections), before=as_json(before), after=as_json(after))
 
     def trial(self, environment: Environment, environ: Mapping[str, str]) -> Taken:
         """Take the snapshot of what a trial with this environment runs on."""
@@ -64,19 +82,14 @@ class Captures:
         return Series(self._registry, python=python, deadline_s=self._deadline_s, sudo=self._sudo)
 
 
-def write_host(run: RunDirectory, taken: Taken, name: str = HOST_ENV) -> None:
-    """Write the host's snapshot beside the matrix. Raises OSError."""
-    run.write(name, to_json(dump(taken.snapshot)))
-
-
-def changed(before: Taken, after: Taken) -> list[str]:
-    """Return the sections that differ between two snapshots of a host, in their order."""
-    return [name for name, digest in before.lasting.items() if after.lasting.get(name) != digest]
+def as_json(taken: Taken) -> str:
+    """Return a whole snapshot as the JSON of a file."""
+    return to_json(dump(taken.snapshot))
 
 
 def described(captures: Captures, cell: PlannedCell) -> str:
     """Return the snapshot of a cell's environment, as JSON."""
-    return to_json(dump(captures.describe(cell).snapshot))
+    return as_json(captures.describe(cell))
 
 
 def environment_file(environment: Environment, *names: str) -> str:

@@ -1,24 +1,24 @@
 """``Runner``: executes the trials of a plan one after another, and leaves each on disk before the next."""
 
 import contextlib
+import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from aorta.instrumentation.process import raise_if_stopped
-from aorta.instrumentation.series import Taken
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import COMPLETE, INTERRUPTED, RUNNING, STOPPED, State
 from aorta.sweep.outcome import FAIL, RAISED, RETURNED, VANISHED
 from aorta.sweep.planning.overlay import environ_under, overlay_of
 from aorta.sweep.planning.plan import Plan, PlannedCell, sequence
-from aorta.sweep.run.captures import Captures, changed, write_host
+from aorta.sweep.run.captures import Captures
 from aorta.sweep.run.executor import Executor
 from aorta.sweep.run.late import late_text
 from aorta.sweep.run.record import Trial, artifacts_of, summary_of, text_of
-from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, MATRIX_JSON, MATRIX_MD, RunDirectory, write
+from aorta.sweep.run.store import MATRIX_JSON, MATRIX_MD, RunDirectory, write
 from aorta.sweep.run.team import Nodes, OneNode
 from aorta.sweep.spec import TrialSpec
 from aorta.sweep.summary import TrialSummary
@@ -55,9 +55,9 @@ class Place:
 class Runner:
     """One run. ``recorded`` are the trials that are on disk already: they do not run again.
 
-    ``base`` is the environment that trials start from, ``run_id`` names the run to its trials. ``host`` is
-    what the run began with: one that took longer than ``patience_s`` is compared with it at the end. A lost
-    rank ends the run, unless ``after_crash`` and its aorta is there for another trial.
+    ``base`` is the environment that trials start from, ``run_id`` names the run to its trials. A run that
+    takes longer than ``patience_s`` looks at the hosts again at its end. A lost rank ends the run, unless
+    ``after_crash`` and its aorta is there for another trial.
     """
 
     def __init__(
@@ -72,8 +72,7 @@ class Runner:
         run_id: str,
         recorded: Sequence[TrialSummary] = (),
         listener: Listener | None = None,
-        host: Taken | None = None,
-        patience_s: float = 0.0,
+        patience_s: float = math.inf,
         nodes: Nodes | None = None,
         after_crash: bool = False,
     ) -> None:
@@ -82,7 +81,6 @@ class Runner:
         self._lost: str | None = None
         self._told_of_late = False
         self._plan = plan
-        self._host = host
         self._patience_s = patience_s
         self._began = time.monotonic()
         self._run = run
@@ -140,16 +138,10 @@ class Runner:
         return State(word=COMPLETE, at=now())
 
     def _look_again(self) -> None:
-        """Warn when the host is another than at the beginning: trials took over what was so then."""
-        if self._host is None or time.monotonic() - self._began < self._patience_s:
-            return
-        after = self._captures.host_again()
-        if names := changed(self._host, after):
-            write_host(self._run, after, HOST_AFTER)
-            self._matrix.warn(
-                f"the host changed during the run, in {', '.join(names)}: what differs is told by"
-                f" aorta env diff {HOST_ENV} {HOST_AFTER}"
-            )
+        """Warn when a host is another than at the beginning: trials took over what was so then."""
+        if time.monotonic() - self._began >= self._patience_s:
+            for warning in self._nodes.look_again(self._run, self._captures):
+                self._matrix.warn(warning)
 
     def _is_over(self, cell: PlannedCell) -> bool:
         """Tell whether a cell had all the events that it waits for."""

@@ -13,11 +13,11 @@ from aorta.model.redact import redact_argv, redact_value
 from aorta.sweep.matrix.matrix import Matrix
 from aorta.sweep.matrix.run_facts import NodeFacts, RunFacts, State
 from aorta.sweep.run.asked import Asked
-from aorta.sweep.run.captures import Captures, write_host
+from aorta.sweep.run.captures import Captures, as_json
 from aorta.sweep.run.cut_off import set_aside
 from aorta.sweep.run.resume import Earlier, check_host, recorded
 from aorta.sweep.run.runner import LOOK_AGAIN, Listener, Runner, now
-from aorta.sweep.run.store import RECIPE, RunDirectory, new_run
+from aorta.sweep.run.store import HOST_ENV, RECIPE, RunDirectory, new_run
 from aorta.sweep.run.team import OneRank, Team
 from aorta.sweep.summary import TrialSummary
 
@@ -58,7 +58,7 @@ class Session:
                 facts = self._facts(run, nodes, warnings)
                 if self._earlier is None:
                     run.write(RECIPE, asked.resolved(), _mode(asked))
-                    write_host(run, host)
+                    run.write(HOST_ENV, as_json(host))
                 matrix = Matrix(asked.plan, facts, asked.base)
                 if listener is not None:
                     listener.starts(asked.plan, done)
@@ -73,7 +73,6 @@ class Session:
                         run_id=facts.run_id,
                         recorded=done,
                         listener=listener,
-                        host=host,
                         patience_s=patience_s,
                         nodes=self._team.nodes,
                         after_crash=asked.continue_after_crash,

@@ -2,7 +2,8 @@
 
     triage_results/<ticket>/<workload>/<time>/
         matrix.md  matrix.json  recipe.resolved.yaml  host_env.json
-        environments/<name>/env.json
+        [host_env.after.json  nodes/<node>/host_env.json  nodes/<node>/host_env.after.json]
+        environments/<name>/env.json  [environments/<name>/nodes/<node>.json]
         cells/<cell>/trial_000.json  trial_000.stdout.log  trial_000.stderr.log  [trial_000.files/]
 
 Files are renamed into place without waiting for the disk: a process that is killed loses nothing, and after
@@ -22,8 +23,8 @@ from aorta.sweep.slug import slug
 DEFAULT_OUTPUT = "triage_results"
 MATRIX_MD, MATRIX_JSON = "matrix.md", "matrix.json"
 RECIPE, HOST_ENV = "recipe.resolved.yaml", "host_env.json"
-#: Only where the host was another at the end of a run.
-HOST_AFTER = "host_env.after.json"
+#: Only where a host was another at the end of a run; the others' beside rank 0's are in folders of their own.
+HOST_AFTER, NODES = "host_env.after.json", "nodes"
 CELLS, ENVIRONMENTS, LATEST = "cells", "environments", "latest"
 NO_TICKET = "_no_ticket_"
 LOCK = ".lock"

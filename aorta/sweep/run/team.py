@@ -7,10 +7,10 @@ from typing import Protocol
 from aorta.launch.tasks import starts_of
 from aorta.sweep.matrix.run_facts import NodeFacts
 from aorta.sweep.planning.plan import Plan, PlannedCell
-from aorta.sweep.run.captures import Captures, described, environment_file
+from aorta.sweep.run.captures import Captures, HostChange, described, environment_file
 from aorta.sweep.run.executor import Executor, executor_of
 from aorta.sweep.run.leftovers import end_leftovers
-from aorta.sweep.run.store import RunDirectory
+from aorta.sweep.run.store import HOST_AFTER, HOST_ENV, RunDirectory
 
 
 class Nodes(Protocol):
@@ -24,6 +24,9 @@ class Nodes(Protocol):
 
     def describe(self, run: RunDirectory, cell: PlannedCell, captures: Captures) -> Iterable[str]:
         """Leave the snapshots of a cell's environment, and return what sets nodes apart. Raises OSError."""
+
+    def look_again(self, run: RunDirectory, captures: Captures) -> Iterable[str]:
+        """Look at the hosts anew: return what is not as it was, leaving snapshots of it. Raises OSError."""
 
     def end_leftovers(self, run_id: str) -> Sequence[str]:
         """End what an aorta that was killed left of a run; return lines that say so."""
@@ -64,9 +67,24 @@ class OneNode:
         run.write(environment_file(cell.environment, "env.json"), described(captures, cell))
         return ()
 
+    def look_again(self, run: RunDirectory, captures: Captures) -> Iterable[str]:
+        """Look at this node's host."""
+        if change := captures.host_change():
+            yield left_by(run, "the host", change, HOST_ENV, HOST_AFTER)
+
     def end_leftovers(self, run_id: str) -> Sequence[str]:
         """End what is left here."""
         return end_leftovers(run_id)
+
+
+def left_by(run: RunDirectory, host: str, change: HostChange, before: str, after: str) -> str:
+    """Leave the two snapshots of a host that changed, and return the line that says so. Raises OSError."""
+    run.write(before, change.before)
+    run.write(after, change.after)
+    return (
+        f"{host} changed during the run, in {', '.join(change.sections)}: what differs is told by"
+        f" aorta env diff {before} {after}"
+    )
 
 
 class OneRank:
