@@ -152,7 +152,7 @@ def test_a_working_directory_that_is_gone(project):
         env=project.environ(),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
     )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)

@@ -93,7 +93,7 @@ def test_a_program_without_words_of_its_own(project, lines):
         env=project.environ(),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["buck_invocation"]["status"] == "success"

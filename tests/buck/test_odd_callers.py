@@ -41,7 +41,7 @@ def test_a_claim_in_another_spelling_asks_nothing(project, claim):
     )
     env = project.environ(AORTA_PROBE_INVOCATION=claim)
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=project.root, env=env, capture_output=True, text=True, timeout=50
+        [sys.executable, "-c", code], cwd=project.root, env=env, capture_output=True, text=True, timeout=100
     )
     assert (done.returncode, project.calls()) == (0, [])
     document = json.loads(done.stdout)

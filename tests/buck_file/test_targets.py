@@ -181,7 +181,7 @@ def test_the_library_imports_from_its_tree_alone_without_click_yaml_and_rich(tmp
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
     assert done.returncode == 0, done.stderr

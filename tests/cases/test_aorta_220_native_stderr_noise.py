@@ -70,7 +70,7 @@ def test_the_document_on_standard_output_is_whole(env):
         "--section",
         "pytorch_build",
     ]
-    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True, timeout=50)
+    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True, timeout=100)
     assert done.stderr == ""
     assert done.stdout.startswith("{\n") and done.stdout.endswith("}\n")
 
@@ -84,7 +84,7 @@ def test_a_program_and_what_it_starts_print_their_own_words_alone(env, tmp_path)
         check=False,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "hi\n", "")
     check(json.loads(file.read_text()))

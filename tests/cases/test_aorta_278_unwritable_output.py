@@ -28,7 +28,7 @@ def run(folder, entry, target, **options):
         env=environ,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         **options,
     )
 

@@ -32,7 +32,7 @@ def run(folder, mask=0o022, limit=None):
         preexec_fn=prepare,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
     )
 
 

@@ -68,7 +68,7 @@ def document():
             check=False,
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=100,
         )
     finally:
         shutil.rmtree(folder)

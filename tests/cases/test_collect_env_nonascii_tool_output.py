@@ -49,7 +49,7 @@ def test_bytes_of_two_encodings(tmp_path):
         cwd=tmp_path,
         env=environ,
         capture_output=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")

@@ -57,7 +57,7 @@ def run(folder, *words, command=None):
         "XDG_RUNTIME_DIR": "/nowhere",
     }
     line = command or [sys.executable, "-m", "aorta", "env", "probe"]
-    return subprocess.run([*line, *words], cwd="/", env=environ, capture_output=True, text=True, timeout=50)
+    return subprocess.run([*line, *words], cwd="/", env=environ, capture_output=True, text=True, timeout=100)
 
 
 def test_the_guard_guards(tmp_path):

@@ -197,7 +197,7 @@ def captured(tmp_path, at_import="", at_run="pass"):
         env=environ,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
     return done, tmp_path / "env.json"

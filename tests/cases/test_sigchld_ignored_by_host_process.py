@@ -45,7 +45,7 @@ def captured(tmp_path, script, setup):
         env=environ,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
     assert done.returncode == 0, done.stderr

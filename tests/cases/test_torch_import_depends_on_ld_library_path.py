@@ -84,7 +84,7 @@ def test_the_child_inherits_all_and_gets_a_locale(env, tmp_path, language):
 def test_a_snapshot_of_another_environment_still_asks_in_this_one(env, tmp_path, options):
     file = tmp_path / "env.json"
     command = [sys.executable, "-c", PROGRAM, str(file), json.dumps(options)]
-    subprocess.run(command, env=env, check=True, timeout=50)
+    subprocess.run(command, env=env, check=True, timeout=100)
     document = json.loads(file.read_text())
     check(document, tmp_path, "torch_child" if "import_strategy" in options else "self")
     captured = document["env_vars"]["LD_LIBRARY_PATH"]

@@ -37,7 +37,7 @@ def surroundings(base):
 
 def ended(base, command):
     done = subprocess.run(
-        command, env=surroundings(base), check=False, capture_output=True, text=True, timeout=50, cwd=base
+        command, env=surroundings(base), check=False, capture_output=True, text=True, timeout=100, cwd=base
     )
     assert gone(f"TEST_MARKER={base}", within_s=2) == {}
     return done

@@ -62,7 +62,7 @@ class Cli:
             stdout=options.pop("stdout", subprocess.PIPE),
             stderr=subprocess.PIPE,
             text=True,
-            timeout=50,
+            timeout=100,
             **options,
         )
         return Ran(done)

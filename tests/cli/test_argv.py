@@ -10,7 +10,7 @@ def test_a_programs_command_line_is_kept_without_its_secrets(cli, environ):
     )
     words = ["--hub_token", "hf_notreal", "--password=notreal", "--api-key", "notreal", "--lr", "0.1"]
     subprocess.run(
-        [sys.executable, "train.py", *words], cwd=cli.folder, env=environ(), check=True, timeout=50
+        [sys.executable, "train.py", *words], cwd=cli.folder, env=environ(), check=True, timeout=100
     )
     text = (cli.folder / "env.json").read_text()
     assert "notreal" not in text

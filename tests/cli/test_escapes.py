@@ -34,7 +34,7 @@ def test_words_of_the_command_line(tmp_path, words):
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT}:{ROOT}/collectors", "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
     )
     assert done.returncode in (1, 2)
     assert done.stderr.strip()

@@ -19,7 +19,7 @@ def loaded_after(cli, environ, *words):
         env=environ(),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
     )
     return done.stderr.splitlines()[-1]
 
@@ -103,7 +103,7 @@ def test_an_internal_error_is_one_line_and_debug_shows_where(environ):
 
     def run(**env):
         return subprocess.run(
-            [sys.executable, "-c", code], env=environ(**env), capture_output=True, text=True, timeout=50
+            [sys.executable, "-c", code], env=environ(**env), capture_output=True, text=True, timeout=100
         )
 
     quiet = run()
@@ -147,7 +147,7 @@ def test_any_other_missing_module_is_a_defect(environ):
         "aorta.cli.main()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environ(), capture_output=True, text=True, timeout=50
+        [sys.executable, "-c", code], env=environ(), capture_output=True, text=True, timeout=100
     )
     assert (done.returncode, "internal error: ModuleNotFoundError" in done.stderr) == (1, True)
 

@@ -173,7 +173,7 @@ def test_a_real_process_with_raw_bytes():
         b"SLURM_JOB_USER": b"alice",
     }
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=env, capture_output=True, check=True, timeout=50
+        [sys.executable, "-c", SCRIPT], env=env, capture_output=True, check=True, timeout=100
     )
     (values, reasons, redacted), (launcher, why, _) = json.loads(done.stdout.decode("utf-8"))
     assert values["NCCL_SOCKET_IFNAME"] == "eth\\x80\\xff"

@@ -40,7 +40,7 @@ host.close()
 def run(*words, **options):
     environment = {**os.environ, "PATH": SBIN, "PYTHONPATH": f"{ROOT}:{ROOT / 'collectors'}"}
     return subprocess.run(
-        words, capture_output=True, text=True, check=False, timeout=50, env=environment, **options
+        words, capture_output=True, text=True, check=False, timeout=100, env=environment, **options
     )
 
 

@@ -24,7 +24,7 @@ def snapshot(project, *words, **env):
         env=project.environ(**env),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=True,
     )
     return json.loads(done.stdout)

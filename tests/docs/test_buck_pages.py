@@ -543,7 +543,7 @@ def nodes(tmp_path_factory):
 
 def shell(line, folder, env):
     return subprocess.run(
-        ["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=50, check=False
+        ["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=100, check=False
     )
 
 

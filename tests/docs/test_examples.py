@@ -38,7 +38,7 @@ def lines_of(page):
 
 def shell(line, folder, env):
     return subprocess.run(
-        ["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=50, check=False
+        ["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=100, check=False
     )
 
 
@@ -152,7 +152,7 @@ def test_the_python_blocks_run(page, folder, env):
             env={**env, "AORTA_ENV_OUTPUT": "env.json"},
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=100,
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, "")

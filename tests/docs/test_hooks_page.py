@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
 
 def shell(line, folder, env):
     done = subprocess.run(
-        ["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=50, check=False
+        ["sh", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 0, done.stderr
     return done

@@ -258,7 +258,7 @@ def ignoring(mode):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -42,7 +42,7 @@ def test_what_is_told_is_heard_under_its_job_s_name_alone():
     words = [python, "-c", SERVES, "::1", str(port)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout.readline() == "up\n"
-        until = time.monotonic() + 50
+        until = time.monotonic() + 100
         for text in ("::1 4000", "::1 4001"):
             agent_store.publish(python, at(port, "::1"), text, until, ENVIRON)
         agent_store.publish(python, at(port, "::1", "two"), "::1 5000", until, ENVIRON)

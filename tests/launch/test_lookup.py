@@ -55,7 +55,7 @@ def test_a_name_service_that_does_not_answer(tmp_path):
     configuration.write_text("nameserver 127.0.0.1\noptions timeout:10 attempts:3\n")
     need(os.geteuid() == 0, "needs root, for a network of its own")
     words = ["unshare", "--net", "--mount", "sh", "-c", MUTE, "-", str(configuration), sys.executable, ASKS]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=50)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=100)
     text, quick = done.stdout.splitlines()
     assert "'head.cluster.example' cannot be looked up (no answer in 1 s)" in text, done.stderr
     assert quick == "True"

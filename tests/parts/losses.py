@@ -131,7 +131,7 @@ class ByHand:
             for rank in range(ranks)
         ]
 
-    def ended(self, timeout=50):
+    def ended(self, timeout=100):
         """Wait for all, and return their exit statuses and what they wrote to standard error."""
         told = [process.communicate(timeout=timeout)[1] for process in self.processes]
         return [process.returncode for process in self.processes], told

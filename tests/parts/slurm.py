@@ -117,7 +117,7 @@ class Cluster:
         """Run a command on a host and return how it ended, with its output."""
         with self.start(*words, cwd=cwd, host=host, env=env) as process:
             try:
-                out, err = process.communicate(timeout=50)
+                out, err = process.communicate(timeout=100)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise

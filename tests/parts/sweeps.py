@@ -58,7 +58,7 @@ class Sweeps:
         (self.folder / name).write_text(text)
         return name
 
-    def call(self, *words, timeout=50, **env) -> subprocess.CompletedProcess:
+    def call(self, *words, timeout=100, **env) -> subprocess.CompletedProcess:
         """Run ``aorta sweep WORDS`` to its end."""
         return subprocess.run(
             [sys.executable, "-W", "error", "-m", "aorta", "sweep", *words],
@@ -70,7 +70,7 @@ class Sweeps:
             check=False,
         )
 
-    def run(self, *words, command=(), recipe="r.yaml", timeout=50, **env) -> subprocess.CompletedProcess:
+    def run(self, *words, command=(), recipe="r.yaml", timeout=100, **env) -> subprocess.CompletedProcess:
         """Run ``aorta sweep run`` with a recipe and a command to its end."""
         tail = ("--", *command) if command else ()
         named = ("--recipe", recipe) if recipe else ()

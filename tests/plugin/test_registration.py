@@ -420,7 +420,7 @@ def test_built_in_collectors_register_without_docstrings(level):
         command,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
         env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT}/collectors"},
     )

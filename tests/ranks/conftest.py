@@ -33,4 +33,4 @@ def torchrun(tmp_path):
     for process in started:
         if process.poll() is None:
             process.terminate()
-        process.communicate(timeout=50)
+        process.communicate(timeout=100)

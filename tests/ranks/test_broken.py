@@ -101,7 +101,7 @@ def test_an_answer_of_20_MB_is_cut_and_nothing_is_lost(rank, tmp_path, by_hand):
     if rank is None:
         line = [sys.executable, "-m", "aorta", "sweep", "run", "--recipe", recipe]
         done = subprocess.run(
-            line, cwd=tmp_path, env=odd(tmp_path), capture_output=True, text=True, timeout=50, check=False
+            line, cwd=tmp_path, env=odd(tmp_path), capture_output=True, text=True, timeout=100, check=False
         )
         codes, told = [done.returncode], done.stderr
     else:

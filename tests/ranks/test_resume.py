@@ -32,7 +32,7 @@ def alone(folder, *words, **more):
         env=losses.environ_of(folder, **more),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
 
@@ -176,7 +176,7 @@ def two_nodes(folder, recipe, *words):
         for rank in range(2)
     ]  # fmt: skip
     try:
-        told = [process.communicate(timeout=50)[1] for process in started]
+        told = [process.communicate(timeout=100)[1] for process in started]
     finally:
         for process in started:
             if process.poll() is None:
@@ -204,7 +204,7 @@ def test_the_snapshots_of_a_trial_and_of_nodes_are_shown_and_compared(tmp_path, 
             env=losses.environ_of(tmp_path),
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=100,
             check=False,
         )
         assert done.returncode == 0, (words, done.stderr)
@@ -235,7 +235,7 @@ def test_a_run_that_one_rank_does_not_see_is_told_by_all(tmp_path):
         )
         for rank, named in enumerate((run, tmp_path / "nowhere"))
     ]
-    told = [process.communicate(timeout=50)[1] for process in ranks]
+    told = [process.communicate(timeout=100)[1] for process in ranks]
     assert time.monotonic() - began < 40
     assert [process.returncode for process in ranks] == [2, 2], told
     for text in told:

@@ -53,7 +53,7 @@ def test_a_node_whose_host_changes_meanwhile(steps, rocm, changes):
         wait_for(lambda: list(steps.folder.glob("triage_results/T/ranks/2*/cells/base/*.log")), 30)
         if changes:
             stack.enter_context(other_file(steps, rocm / ".info/version", "7.0.2-11\n"))
-        err = process.communicate(timeout=50)[1]
+        err = process.communicate(timeout=100)[1]
     assert process.returncode == 0, err
     run = Run(steps.folder)
     before, after = (f"nodes/node2/host_env{when}.json" for when in ("", ".after"))

@@ -26,7 +26,7 @@ def test_no_port_clashes(steps, cluster, env):
             # Of jobs of their own, as two users have them.
             words = ("srun", *TWO.split(), *SWEEP)
             started.append(cluster.start(*words, cwd=folder, env=env))
-        told = [process.communicate(timeout=50) for process in started]
+        told = [process.communicate(timeout=100) for process in started]
         for folder, process, (_, err) in zip(folders, started, told, strict=True):
             assert process.returncode == 0, err
             matrix = Run(folder).matrix

@@ -23,7 +23,7 @@ def listed(tmp_path):
             env=environ,
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=100,
         )
 
     return run

@@ -202,7 +202,7 @@ def test_a_working_directory_that_is_gone_is_one_line(sweeps):
         env=sweeps.environ(),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
     assert done.returncode == 1

@@ -334,7 +334,7 @@ def test_a_run_of_which_nothing_was_written_is_not_called_one_to_go_on_with(swee
         env=sweeps.environ(),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
     assert done.returncode == 1

@@ -32,7 +32,7 @@ def env(sweeps):
             env=sweeps.environ(covered=True),
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=100,
             check=False,
         )
 

@@ -94,7 +94,7 @@ def states(tmp_path_factory):
             env=env,
             cwd=folder,
             check=False,
-            timeout=50,
+            timeout=100,
             stdin=subprocess.DEVNULL,
             capture_output=True,
         )

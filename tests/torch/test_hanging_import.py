@@ -79,7 +79,7 @@ def test_a_program_has_its_file_by_the_deadline_and_ends(tmp_path, kind):
         [sys.executable, "-c", PROGRAM, str(file), str(DEADLINE_S)],
         env=env,
         check=False,
-        timeout=50,
+        timeout=100,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -56,7 +56,7 @@ class Outcome:
                 env=env,
                 cwd=folder / "cwd",
                 check=False,
-                timeout=50,
+                timeout=100,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,

@@ -272,7 +272,7 @@ def test_a_recording_replays(base, outcomes, asking):
         outcomes[0]["other"],
         "--quiet",
     ]
-    subprocess.run([*command, *PLUGIN], env=env, check=True, timeout=50)
+    subprocess.run([*command, *PLUGIN], env=env, check=True, timeout=100)
     done = probe(folder / "env.json", env, "--replay", file, *PLUGIN, "--quiet")
     assert (done.code, done.stderr) == (0, "")
     live = outcomes[1]["other"].document
@@ -386,7 +386,7 @@ print(json.dumps({key: document[key] for key in ("pytorch_version", "python_vers
         [sys.executable, "-c", code, "/bin/true"],
         env=environ,
         check=True,
-        timeout=50,
+        timeout=100,
         capture_output=True,
         text=True,
     )

@@ -25,7 +25,7 @@ def test_a_torch_that_needs_a_startup_file(tmp_path, line, importable):
         env=env,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=100,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

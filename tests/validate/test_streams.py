@@ -30,7 +30,7 @@ def run(tmp_path):
             env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT}:{ROOT}/collectors"},
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=100,
         )
 
     return shell

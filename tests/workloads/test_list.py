@@ -21,7 +21,7 @@ def listed(tmp_path):
             env=clean_environ(**environ),
             capture_output=True,
             text=True,
-            timeout=50,
+            timeout=100,
         )
 
     return run
