@@ -82,7 +82,7 @@ def test_a_variable_that_cures_what_is_planted(place):
     assert careful["comparison"]["call"] == "better"
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_the_workload_of_several_ranks(place):
     folder, env = place
     [line] = [line for line in LINES if "torchrun" in line]

@@ -76,7 +76,7 @@ MODULES = {
     "is_not_there": None,
 }
 
-DEADLINE_S = 10
+DEADLINE_S = 20
 
 
 def source(name):

@@ -108,7 +108,7 @@ HOOKS = {
 
 GROUPS = {"run": list(BODIES), "found": [*IMPORTS, *HOOKS]}
 
-DEADLINE_S = 25
+DEADLINE_S = 50
 
 
 @pytest.fixture(scope="module")

@@ -256,7 +256,7 @@ GROUPS = {
 
 NAMES = [(group, name) for group, members in GROUPS.items() for name in members]
 
-DEADLINE_S = 25
+DEADLINE_S = 50
 
 
 def member(group, name):

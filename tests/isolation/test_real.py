@@ -30,6 +30,8 @@ OF_PROC = {"root-mount", "cgroup", "pid1-cgroup", "pid1-command", "kernel", "use
 AT_ONCE = 4
 #: The limit of a capture, and of that with the start and end of what it runs in.
 DEADLINE_S, LIMIT_S = 6, 30
+#: The first test waits for all sandboxes.
+pytestmark = pytest.mark.timeout(400)
 
 
 def readable(path, read):

@@ -81,7 +81,7 @@ class Machine:
     def probe(self, run, names, *options, deadline_s=25, **more):
         plugins = {"AORTA_PLUGINS": ",".join(names)} if names else {}
         env = {**self.env, "TEST_MARKER": self.marker(run), **plugins, **more}
-        return probe(self.folder / f"{run}.json", env, "--deadline", deadline_s, *options, limit_s=60)
+        return probe(self.folder / f"{run}.json", env, "--deadline", deadline_s, *options, limit_s=100)
 
     def end_daemons(self):
         for file in self.daemons.iterdir():
