@@ -16,11 +16,17 @@ def batch(steps, text, *options):
     return done.stdout.strip()
 
 
-def ended(steps, status="status", seconds=40):
+def written(steps, name, seconds):
+    """Wait until a script has written a line to a file, which is there before that, and return it."""
+    path = steps.folder / name
+    wait_for(lambda: path.exists() and path.read_text().endswith("\n"), seconds)
+    return path.read_text()
+
+
+def ended(steps, seconds=40):
     """Wait until a script has written its exit status, and return it with what it said."""
-    wait_for(lambda: (steps.folder / status).exists() and (steps.folder / status).read_text(), seconds)
-    err = (steps.folder / "err.txt").read_text()
-    return int((steps.folder / status).read_text()), err
+    status = int(written(steps, "status", seconds))
+    return status, (steps.folder / "err.txt").read_text()
 
 
 def test_a_script_that_forgot_srun(steps):
@@ -33,8 +39,7 @@ def test_a_script_that_forgot_srun(steps):
     assert line.startswith("aorta: this is the script or shell of Slurm job ")
     assert line.endswith("which has 4 tasks, and none of its tasks: start it as srun aorta sweep run …")
     assert not (steps.folder / "triage_results").exists()
-    wait_for((steps.folder / "over").exists)
-    began, over = (float((steps.folder / name).read_text() or "inf") for name in ("began", "over"))
+    began, over = (float(written(steps, name, 20)) for name in ("began", "over"))
     print(f"it took {over - began:.2f} s")
     assert over - began < 30
 
