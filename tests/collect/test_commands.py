@@ -60,7 +60,7 @@ def test_each_waiter_keeps_its_own_time(host):
     long = pool.start(["t"], 5, ())
     begun = time.monotonic()
     assert pool.wait(short)[1].outcome is Outcome.TIMED_OUT
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 4
     threading.Timer(0.2, host.go_on.set).start()
     assert pool.wait(long)[1] == OK
     assert len(host.runs) == 1

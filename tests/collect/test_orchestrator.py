@@ -227,7 +227,7 @@ def test_a_section_past_its_deadline(release):
         ),
         section("b", lambda ctx: "x"),
     )
-    assert 0.2 <= time.monotonic() - begun < 2
+    assert 0.2 <= time.monotonic() - begun < 15
     result = run.results["a"]
     assert (result.plain, result.record.status, run.abandoned) == (None, Status.TIMED_OUT, ["a"])
     noted, reason = result.reasons
@@ -235,7 +235,7 @@ def test_a_section_past_its_deadline(release):
     assert reason.kind is ReasonKind.TIMED_OUT
     assert reason.detail == f"it had 0.2 s and a was at {__file__}:{line}"
     assert reason.subject == result.record.hung_at == f"{__file__}:{line}"
-    assert 0.2 <= result.record.elapsed_s < 2
+    assert 0.2 <= result.record.elapsed_s < 15
     assert run.results["b"].plain == "x"
 
 
@@ -293,7 +293,7 @@ def test_the_overall_deadline(release):
         section("c", lambda ctx: hang(release), timeout_s=0.1),
         deadline_s=0.3,
     )
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 15
     kinds = {name: result.reasons[-1].kind.value for name, result in run.results.items() if result.reasons}
     assert kinds == {"Roots": "budget", "a": "budget", "c": "timed_out"}
     assert (

@@ -154,7 +154,7 @@ def test_hostile_words_take_no_long_time(text):
     bare_commit(text)
     is_version(text)
     parse_record(text)
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 5
 
 
 @MANY

@@ -138,13 +138,13 @@ def test_a_grandchild_in_a_session_of_its_own_ends_with_what_hangs(host):
 
 
 def test_a_grandchild_in_a_session_of_its_own_is_told(host):
-    mark = "3.14159263"
+    mark = "6.28318531"
     escaped = host.run(["sh", "-c", f"setsid -f sleep {mark}; sleep 31"], timeout=0.5)
     assert escaped.outcome is Outcome.ABANDONED
     ended = host.run(["sh", "-c", f"setsid sleep {mark} & exit 0"], timeout=LONG_S)
     assert ended.outcome is Outcome.OK
-    assert ended.elapsed_s < 2.5
-    assert gone(mark, within_s=10)
+    assert ended.elapsed_s < 6
+    assert gone(mark, within_s=20)
 
 
 def test_a_child_left_without_open_output_is_ended_too(host):

@@ -90,7 +90,7 @@ def test_a_pipe_that_nobody_writes_to(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     started = time.monotonic()
     assert why(tmp_path / "pipe") == "empty"
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10
 
 
 def test_a_pipe_whose_writer_is_silent(tmp_path, monkeypatch):
@@ -128,7 +128,7 @@ def test_a_file_without_end(tmp_path, monkeypatch):
         stream.truncate(1 << 30)
     started = time.monotonic()
     assert "larger than 256 MiB" in why(tmp_path / "sparse")
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10
     monkeypatch.setattr(document, "LIMIT", 1 << 20)
     assert "larger than 1 MiB" in why("/dev/zero")
 
