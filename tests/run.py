@@ -2,8 +2,8 @@
 
 The tests are four programs at once: three that mostly wait for processes, mounts, containers and clusters,
 and one that computes. Coverage doubles the time of most, so it is measured only when asked for, by
-``--coverage``; and also then not where tests start whole installations, jobs and sandboxes, clients of Buck
-and interpreters, or feed random input to parsers: the lines are reached by others.
+``--coverage``; and also then not where tests start whole installations, sandboxes and clients of Buck, or
+feed random input to parsers: the lines are reached by others.
 """
 
 import concurrent.futures
@@ -20,12 +20,12 @@ COVERED = (sys.executable, "-m", "coverage", "run", *PLAIN[1:]) if MEASURED in s
 
 #: Folders of tests that mostly wait.
 WAITING = ("cases", "cli", "sweep_command", "sweep_run")
-#: The same, not measured; the second runs after those.
-WHOLE = ("buck_file", "docs", "example_plugin", "faults", "isolation", "package", "torch")
-PARTS = ("buck", "workloads")
 #: The same: jobs of several ranks, and of clusters.
 JOBS = ("launch", "ranks", "slurm")
-FUZZ = "fuzz"
+WORKLOADS = ("workloads",)
+#: The same, not measured.
+WHOLE = ("buck_file", "docs", "example_plugin", "faults", "isolation", "package", "torch")
+BUCK, FUZZ = ("buck",), ("fuzz",)
 
 #: Of these, ``None`` stands for the tests.
 STEPS: dict[str, list[str] | None] = {
@@ -48,18 +48,18 @@ def folders() -> list[str]:
 
 def tests() -> list[list[list[str]]]:
     """Return the programs that run at once, each as its command lines in order."""
-    kinds = (WAITING, WHOLE, PARTS, JOBS)
-    waiting, whole, parts, jobs = ([f"tests/{name}" for name in names] for names in kinds)
-    named = {*waiting, *whole, *parts, *jobs, f"tests/{FUZZ}"}
+    kinds = (WAITING, JOBS, WORKLOADS, WHOLE, BUCK, FUZZ)
+    waiting, jobs, workloads, whole, buck, fuzz = ([f"tests/{name}" for name in names] for names in kinds)
+    named = {*waiting, *jobs, *workloads, *whole, *buck, *fuzz}
     others = [folder for folder in folders() if folder not in named]
     # With arguments some tests are named: these are run as they are.
     if any(not word.startswith("-") for word in WORDS):
         return [[[*COVERED]]]
     return [
-        [[*COVERED, *waiting], [*PLAIN, *parts]],
+        [[*COVERED, *waiting], [*COVERED, *workloads], [*PLAIN, *buck]],
         [[*PLAIN, *whole]],
-        [[*PLAIN, *jobs]],
-        [[*COVERED, *others], [*PLAIN, f"tests/{FUZZ}"]],
+        [[*COVERED, *jobs]],
+        [[*COVERED, *others], [*PLAIN, *fuzz]],
     ]
 
 
