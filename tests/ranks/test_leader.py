@@ -6,11 +6,14 @@ import time
 
 import pytest
 
+from aorta.sweep.ranks import nodes
 from aorta.sweep.ranks.channel import Channel, ChannelClosedError
 from aorta.sweep.ranks.follower import Follower, LostLeaderError
 from aorta.sweep.ranks.hello import Hello, as_message
 from aorta.sweep.ranks.leader import Leader
-from aorta.sweep.ranks.messages import ABORT, END, HELLO, KNOWN
+from aorta.sweep.ranks.messages import ABORT, AGAIN, END, HELLO, KNOWN
+from aorta.sweep.run.captures import Captures
+from aorta.sweep.run.store import new_run
 
 
 def hello(rank, size=3):
@@ -148,3 +151,25 @@ def test_a_connection_is_ended_quickly(leader, joined):
     for one in threads:
         one.join()
     assert time.monotonic() - began < 10
+
+
+def test_a_node_that_does_not_look_again_in_time_is_told_and_one_that_is_gone_is_not(
+    leader, joined, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(nodes, "WAIT_S", 0.5)
+    silent, gone = joined(1), joined(2)
+    gone.close()
+    lost(leader, 2)
+    hosts = [Hello(rank=rank, size=3, host=f"n{rank}", pid=rank + 1, job="j") for rank in range(3)]
+    captures, run = Captures({"PATH": str(tmp_path)}), new_run(str(tmp_path / "out"), None, "command")
+    try:
+        captures.host()
+        told = list(nodes.SeveralNodes(leader, hosts).look_again(run, captures))
+    finally:
+        captures.close()
+        run.close()
+    assert told == ["the host of n1 was not looked at again: it gave no answer in 0.5 s"]
+    heard = []
+    while not heard:
+        heard = [message for message in silent.received() if message["kind"] == AGAIN]
+    assert heard == [{"kind": AGAIN}]

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from aorta.model.frozen import frozen
 from aorta.sweep.matrix.run_facts import NodeFacts
 from aorta.sweep.planning.plan import PlannedCell
@@ -57,14 +59,12 @@ class SeveralNodes:
 
     def ask_for_hosts(self) -> None:
         """Let the other nodes begin with their snapshots."""
-        self._leader.tell([node.ranks[0] for node in self._others], HOST)
+        self._tell(HOST)
 
     def describe(self, run: RunDirectory, cell: PlannedCell, captures: Captures) -> Iterable[str]:
         """Leave each node's snapshot of a cell's environment, and return what sets one apart."""
         environment = cell.environment
-        self._leader.tell(
-            [node.ranks[0] for node in self._others], DESCRIBE, cell=cell.name, environment=environment.name
-        )
+        self._tell(DESCRIBE, cell=cell.name, environment=environment.name)
         own = described(captures, cell)
         run.write(environment_file(environment, "env.json"), own)
         texts = {self._own.name: own, **self._asked(DESCRIBE, "text", environment=environment.name)}
@@ -80,25 +80,32 @@ class SeveralNodes:
 
     def look_again(self, run: RunDirectory, captures: Captures) -> Iterable[str]:
         """Look at all nodes' hosts, at the same time."""
-        self._leader.tell([node.ranks[0] for node in self._others], AGAIN)
+        self._tell(AGAIN)
         if change := captures.host_change():
             yield left_by(run, f"the host of {self._own.name}", change, HOST_ENV, HOST_AFTER)
         answers = self._asked(AGAIN, "change")
         for node in self._others:
             host = f"the host of {node.name}"
-            if change := answers.get(node.name):
-                of = os.path.join(NODES, slug(node.name))
-                files = (os.path.join(of, HOST_ENV), os.path.join(of, HOST_AFTER))
-                yield left_by(run, host, change_of(change), *files)
+            if given := answers.get(node.name):
+                change = HostChange(**given)
+                before, after = (
+                    os.path.join(NODES, slug(node.name), name) for name in (HOST_ENV, HOST_AFTER)
+                )
+                run.write(before, change.before)
+                yield left_by(run, host, change, before, after)
             elif node.name not in answers and self._leader.members[node.ranks[0]].gone is None:
                 yield f"{host} was not looked at again: it gave no answer in {WAIT_S:g} s"
 
     def end_leftovers(self, run_id: str) -> list[str]:
         """End what an aorta that was killed left of a run on all nodes; return lines that say so."""
-        self._leader.tell([node.ranks[0] for node in self._others], LEFT, run_id=run_id)
+        self._tell(LEFT, run_id=run_id)
         lines = end_leftovers(run_id)
         answers = self._asked(LEFT, "text")
         return [*lines, *(f"{node}: {text}" for node, text in answers.items() if text)]
+
+    def _tell(self, kind: str, **members: str) -> None:
+        """Send an order to the other nodes."""
+        self._leader.tell([node.ranks[0] for node in self._others], kind, **members)
 
     def _asked(self, kind: str, member: str, **about: str) -> dict[str, Any]:
         """Return what the other nodes answer, by their names; those that are lost answer nothing.
@@ -122,14 +129,8 @@ class SeveralNodes:
 
 def change_message(change: HostChange | None) -> dict[str, Any] | None:
     """Return how a host is another than it was as JSON values."""
-    if change is None:
-        return None
-    return {"sections": change.sections, "before": change.before, "after": change.after}
-
-
-def change_of(value: Mapping[str, Any]) -> HostChange:
-    """Return what such values hold."""
-    return HostChange(**{**value, "sections": tuple(value["sections"])})
+    made: Any = change
+    return None if change is None else attrs.asdict(made)
 
 
 def odd_nodes(texts: Mapping[str, str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The snapshots of a run: one of the host, one of each environment, and one before each trial."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aorta.instrumentation.environment import DEADLINE_S, deadline_from_environment, registry_of
 from aorta.instrumentation.series import Series, Taken
@@ -19,7 +19,7 @@ from aorta.sweep.slug import slug
 class HostChange:
     """How a host is another than it was: in which sections, and its snapshots then and now, as JSON."""
 
-    sections: tuple[str, ...]
+    sections: Sequence[str]
     before: str
     after: str
 
@@ -56,7 +56,7 @@ class Captures:
         sections = [name for name, digest in before.lasting.items() if after.lasting.get(name) != digest]
         if not sections:
             return None
-        return HostChange(sections=tuple(sections), before=as_json(before), after=as_json(after))
+        return HostChange(sections=sections, before=as_json(before), after=as_json(after))
 
     def trial(self, environment: Environment, environ: Mapping[str, str]) -> Taken:
         """Take the snapshot of what a trial with this environment runs on."""

@@ -78,8 +78,10 @@ class OneNode:
 
 
 def left_by(run: RunDirectory, host: str, change: HostChange, before: str, after: str) -> str:
-    """Leave the two snapshots of a host that changed, and return the line that says so. Raises OSError."""
-    run.write(before, change.before)
+    """Leave the snapshot ``after`` a change beside the one ``before``, and return the line that says so.
+
+    Raises OSError.
+    """
     run.write(after, change.after)
     return (
         f"{host} changed during the run, in {', '.join(change.sections)}: what differs is told by"
